@@ -1,0 +1,245 @@
+// The execution context of every kernel, and the only place that knows which compiler is reading.
+//
+// A kernel is one function over (const Block&, const Args&). It must be right at any number of threads a block, one
+// included: the host runs it with one, and there every method below folds away. A block owns one contiguous tile;
+// threads or teams stride inside it. A team is the set of threads that share a row: reductions over a team need no
+// barrier, so they may stand in a strided loop.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#if defined(__CUDACC__)
+#define FH_DEVICE 1
+#define FH_FN static __device__ __forceinline__
+#define FH_METHOD __device__ __forceinline__
+#else
+#define FH_DEVICE 0
+#define FH_FN [[maybe_unused]] static inline
+#define FH_METHOD inline __attribute__((always_inline))
+#include <cmath>
+#endif
+
+namespace foxhunt::kernels {
+
+using std::int32_t;
+using std::int64_t;
+using std::uint32_t;
+using std::uint64_t;
+using std::uint8_t;
+
+#if FH_DEVICE
+
+// The lanes of one warp where the block is made of whole warps, else single threads.
+struct Team {
+  int lane, lanes;   // this thread's place in its team
+  int index, teams;  // this team's place in its block
+
+  template <class T, class Combine>
+  FH_METHOD T reduce(T x, Combine combine) const {
+    for (int offset = lanes / 2; offset > 0; offset /= 2) x = combine(x, __shfl_xor_sync(0xffffffffu, x, offset));
+    return x;
+  }
+  FH_METHOD void sync() const {
+    if (lanes > 1) __syncwarp();
+  }
+  // Value held by `source` lane.
+  template <class T>
+  FH_METHOD T broadcast(T x, int source) const {
+    return lanes > 1 ? __shfl_sync(0xffffffffu, x, source) : x;
+  }
+  template <class T>
+  FH_METHOD T sum(T x) const {
+    return reduce(x, [](T a, T b) { return a + b; });
+  }
+  template <class T>
+  FH_METHOD T max(T x) const {
+    return reduce(x, [](T a, T b) { return a > b ? a : b; });
+  }
+  template <class T>
+  FH_METHOD T min(T x) const {
+    return reduce(x, [](T a, T b) { return a < b ? a : b; });
+  }
+};
+
+struct Block {
+  uint32_t x, y;  // place in the grid
+
+  FH_METHOD int thread() const { return static_cast<int>(threadIdx.x); }
+  FH_METHOD int threads() const { return static_cast<int>(blockDim.x); }
+  FH_METHOD void sync() const { __syncthreads(); }
+  FH_METHOD Team team() const {
+    const int lanes = blockDim.x % warpSize == 0 ? warpSize : 1;
+    return {thread() % lanes, lanes, thread() / lanes, threads() / lanes};
+  }
+  // Shared by the block, as many bytes as the launch asked for (a multiple of teams() x its bytes a team), 16-byte
+  // aligned.
+  template <class T>
+  FH_METHOD T* scratch() const {
+    extern __shared__ __align__(16) unsigned char memory[];
+    return reinterpret_cast<T*>(memory);
+  }
+  // Block-wide reduction in a fixed order; every thread gets the result. Holds barriers: never call it in a strided
+  // loop.
+  template <class T, class Combine>
+  FH_METHOD T reduce(T x, Combine combine) const {
+    __shared__ alignas(16) unsigned char memory[1024 * sizeof(double)];
+    T* values = reinterpret_cast<T*>(memory);
+    __syncthreads();
+    values[threadIdx.x] = x;
+    __syncthreads();
+    int span = 1;
+    while (span < static_cast<int>(blockDim.x)) span *= 2;
+    for (int half = span / 2; half > 0; half /= 2) {
+      const int other = static_cast<int>(threadIdx.x) + half;
+      if (static_cast<int>(threadIdx.x) < half && other < static_cast<int>(blockDim.x))
+        values[threadIdx.x] = combine(values[threadIdx.x], values[other]);
+      __syncthreads();
+    }
+    return values[0];
+  }
+  template <class T>
+  FH_METHOD T sum(T x) const {
+    return reduce(x, [](T a, T b) { return a + b; });
+  }
+  template <class T>
+  FH_METHOD T max(T x) const {
+    return reduce(x, [](T a, T b) { return a > b ? a : b; });
+  }
+  template <class T>
+  FH_METHOD T min(T x) const {
+    return reduce(x, [](T a, T b) { return a < b ? a : b; });
+  }
+  // Makes what this thread wrote visible to the whole system (the host reads mapped memory) before what it writes next.
+  FH_METHOD void fence_system() const { __threadfence_system(); }
+};
+
+// A word that another processor reads or writes while kernels run.
+FH_FN uint32_t load_shared_word(const uint32_t* word) {
+  return *reinterpret_cast<const volatile uint32_t*>(word);
+}
+FH_FN void store_shared_word(uint32_t* word, uint32_t value) {
+  *reinterpret_cast<volatile uint32_t*>(word) = value;
+}
+FH_FN void store_release_word(uint32_t* word, uint32_t value) {
+  __threadfence_system();
+  *reinterpret_cast<volatile uint32_t*>(word) = value;
+}
+FH_FN uint32_t load_acquire_word(const uint32_t* word) {
+  const uint32_t value = *reinterpret_cast<const volatile uint32_t*>(word);
+  __threadfence_system();
+  return value;
+}
+FH_FN uint32_t float_bits(float x) {
+  return __float_as_uint(x);
+}
+FH_FN float bits_float(uint32_t x) {
+  return __uint_as_float(x);
+}
+
+#else
+
+struct Team {
+  static constexpr int lane = 0, lanes = 1, index = 0, teams = 1;
+  template <class T, class Combine>
+  FH_METHOD T reduce(T x, Combine) const {
+    return x;
+  }
+  FH_METHOD void sync() const {}
+  template <class T>
+  FH_METHOD T broadcast(T x, int) const {
+    return x;
+  }
+  template <class T>
+  FH_METHOD T sum(T x) const {
+    return x;
+  }
+  template <class T>
+  FH_METHOD T max(T x) const {
+    return x;
+  }
+  template <class T>
+  FH_METHOD T min(T x) const {
+    return x;
+  }
+};
+
+struct Block {
+  uint32_t x, y;
+  void* memory;  // scratch of the running thread
+
+  FH_METHOD static constexpr int thread() { return 0; }
+  FH_METHOD static constexpr int threads() { return 1; }
+  FH_METHOD void sync() const {}
+  FH_METHOD Team team() const { return {}; }
+  template <class T>
+  FH_METHOD T* scratch() const {
+    return static_cast<T*>(memory);
+  }
+  template <class T, class Combine>
+  FH_METHOD T reduce(T value, Combine) const {
+    return value;
+  }
+  template <class T>
+  FH_METHOD T sum(T value) const {
+    return value;
+  }
+  template <class T>
+  FH_METHOD T max(T value) const {
+    return value;
+  }
+  template <class T>
+  FH_METHOD T min(T value) const {
+    return value;
+  }
+  FH_METHOD void fence_system() const {}
+};
+
+// Relaxed accesses, ordered by acquire and release on the sequence word; no stand-alone fences (GCC's TSan rejects
+// those).
+FH_FN uint32_t load_shared_word(const uint32_t* word) {
+  return __atomic_load_n(word, __ATOMIC_RELAXED);
+}
+FH_FN void store_shared_word(uint32_t* word, uint32_t value) {
+  __atomic_store_n(word, value, __ATOMIC_RELAXED);
+}
+FH_FN void store_release_word(uint32_t* word, uint32_t value) {
+  __atomic_store_n(word, value, __ATOMIC_RELEASE);
+}
+FH_FN uint32_t load_acquire_word(const uint32_t* word) {
+  return __atomic_load_n(word, __ATOMIC_ACQUIRE);
+}
+FH_FN void set_condition(uint64_t condition, uint32_t value) {
+  __atomic_store_n(reinterpret_cast<uint32_t*>(condition), value, __ATOMIC_RELAXED);
+}
+FH_FN uint32_t float_bits(float x) {
+  uint32_t bits;
+  __builtin_memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
+FH_FN float bits_float(uint32_t bits) {
+  float x;
+  __builtin_memcpy(&x, &bits, sizeof x);
+  return x;
+}
+
+#endif
+
+template <class T>
+FH_FN T minimum(T a, T b) {
+  return a < b ? a : b;
+}
+template <class T>
+FH_FN T maximum(T a, T b) {
+  return a > b ? a : b;
+}
+template <class T>
+FH_FN T clamp(T x, T low, T high) {
+  return x < low ? low : (x > high ? high : x);
+}
+// True for NaN and both infinities, whatever the compiler assumes of floating point.
+FH_FN bool not_finite(float x) {
+  return (float_bits(x) & 0x7f800000u) == 0x7f800000u;
+}
+
+}  // namespace foxhunt::kernels

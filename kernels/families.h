@@ -1,0 +1,33 @@
+// Every family of kernels, and the enumeration that both compilers and the engine share.
+#pragma once
+
+#include <type_traits>
+
+#include "kernels/basic.h"
+
+namespace foxhunt::kernels {
+
+enum class KernelId : uint16_t {
+#define FH_KERNEL(family, function, Args) function,
+#include "kernels/kernels.def"
+#undef FH_KERNEL
+  count
+};
+
+inline constexpr int kKernelCount = static_cast<int>(KernelId::count);
+inline constexpr std::size_t kMaxArgumentBytes = 4096;  // what every CUDA device accepts
+
+template <class Args>
+struct KernelTraits;  // id and name of the kernel that takes Args
+
+#define FH_KERNEL(family, function, Args)              \
+  template <>                                          \
+  struct KernelTraits<Args> {                          \
+    static constexpr KernelId id = KernelId::function; \
+    static constexpr const char* name = #function;     \
+  };                                                   \
+  static_assert(std::is_trivially_copyable_v<Args> && sizeof(Args) <= kMaxArgumentBytes, #Args);
+#include "kernels/kernels.def"
+#undef FH_KERNEL
+
+}  // namespace foxhunt::kernels
