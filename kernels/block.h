@@ -130,6 +130,10 @@ FH_FN uint32_t load_acquire_word(const uint32_t* word) {
   __threadfence_system();
   return value;
 }
+// Sets the condition of a graph (device::Condition::word); the driver resolves the call when it loads the module.
+FH_FN void set_condition(uint64_t condition, uint32_t value) {
+  cudaGraphSetConditional(condition, value);
+}
 FH_FN uint32_t float_bits(float x) {
   return __float_as_uint(x);
 }

@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "kernels/basic.h"
+#include "kernels/product_epilogue.h"
 
 namespace foxhunt::kernels {
 
