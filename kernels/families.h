@@ -4,6 +4,9 @@
 #include <type_traits>
 
 #include "kernels/basic.h"
+#include "kernels/collector.h"
+#include "kernels/environment.h"
+#include "kernels/evaluation.h"
 #include "kernels/product_epilogue.h"
 
 namespace foxhunt::kernels {
