@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <zstd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -14,6 +15,7 @@ namespace foxhunt::market {
 namespace {
 
 constexpr std::size_t kChunk = std::size_t{1} << 18;         // bytes a read of a compressed file
+constexpr std::size_t kFrameHeader = 5;                      // bytes: the least of a zstd frame header
 constexpr std::uint64_t kReportEvery = std::uint64_t{4} << 20;  // bytes between two progress reports
 
 std::uint32_t little32(const std::uint8_t* at) {
@@ -83,7 +85,9 @@ struct ByteStream::State {
         compressed_end = read(compressed.data(), compressed.size());
         if (compressed_end == 0 && frame_rest == 0) return false;
       }
-      ZSTD_inBuffer in{compressed.data(), compressed_end, compressed_begin};
+      // Not more than the decompressor asks for: a step is then one block, and an error has the block's offset.
+      const std::size_t step = frame_rest == 0 ? kFrameHeader : frame_rest;
+      ZSTD_inBuffer in{compressed.data(), std::min(compressed_end, compressed_begin + step), compressed_begin};
       ZSTD_outBuffer out{window.data(), window.size(), end};
       const bool input_over = compressed_end == 0;
       const std::size_t rest = ZSTD_decompressStream(context.get(), &out, &in);

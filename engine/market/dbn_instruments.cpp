@@ -26,7 +26,6 @@ bool is_spread(const std::string& name) { return name.find_first_of("-:") != std
 
 InstrumentFilter::InstrumentFilter(const Metadata& metadata, std::string symbol)
     : parent_(metadata.stype_in == kStypeParent), symbol_(std::move(symbol)), chosen_(symbol_) {
-  if (metadata.mappings.empty() && metadata.symbols.size() == 1) only_symbol_ = metadata.symbols.front();
   const bool from_id = metadata.stype_in == kStypeInstrumentId && metadata.stype_out != kStypeInstrumentId;
   for (const Mapping& mapping : metadata.mappings) {
     for (const MappingInterval& interval : mapping.intervals) {
@@ -36,6 +35,7 @@ InstrumentFilter::InstrumentFilter(const Metadata& metadata, std::string symbol)
       intervals_[*id].push_back({interval.start, interval.end, from_id ? interval.symbol : mapping.raw_symbol});
     }
   }
+  if (intervals_.empty() && !parent_ && metadata.symbols.size() == 1) only_symbol_ = metadata.symbols.front();
 }
 
 std::string InstrumentFilter::name(std::uint32_t id, std::int64_t date) const {

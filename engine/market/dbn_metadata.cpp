@@ -89,7 +89,7 @@ std::uint32_t read_prelude(ByteStream& stream, int& version) {
 }
 
 // The 100 bytes before the symbol lists. Returns the length of a symbol's field.
-std::size_t read_fixed(Cursor& cursor, ByteStream& stream, Metadata& metadata) {
+std::size_t read_fixed(Cursor& cursor, ByteStream& stream, std::uint32_t length, Metadata& metadata) {
   const std::uint64_t start = cursor.offset();
   std::uint8_t fixed[kFixedMetadata];
   std::memcpy(fixed, cursor.take(kFixedMetadata, "metadata"), kFixedMetadata);
@@ -110,8 +110,8 @@ std::size_t read_fixed(Cursor& cursor, ByteStream& stream, Metadata& metadata) {
   std::size_t symbol_length = 22;
   if (metadata.version > 1) {
     symbol_length = get<std::uint16_t>(fixed, 45);
-    if (symbol_length == 0 || symbol_length > cursor.rest()) {
-      fail(fmt::format("symbol length is {} (allowed: 1 to {}, the bytes of metadata left)", symbol_length, cursor.rest()), 45,
+    if (symbol_length == 0 || symbol_length > length) {
+      fail(fmt::format("symbol length is {} (allowed: 1 to {}, the metadata's length)", symbol_length, length), 45,
            "symbol_cstr_len");
     }
   }
@@ -160,7 +160,7 @@ Metadata read_metadata(ByteStream& stream, DataReport& report) {
   Metadata metadata;
   const std::uint32_t length = read_prelude(stream, metadata.version);
   Cursor cursor(stream, kPrelude + length);
-  const std::size_t symbol_length = read_fixed(cursor, stream, metadata);
+  const std::size_t symbol_length = read_fixed(cursor, stream, length, metadata);
   for (const std::uint8_t stype : {metadata.stype_in, metadata.stype_out}) {
     if (stype > kStypeLast && stype != kStypeNone) {
       report.warnings.push_back({fmt::format("symbology type {} is not known (0 to {}, 255); its mappings are ignored", stype,

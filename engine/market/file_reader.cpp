@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "engine/market/byte_stream.h"
+#include "engine/market/csv_reader.h"
 #include "engine/market/dbn_format.h"
 #include "engine/market/dbn_reader.h"
 
@@ -18,6 +19,12 @@ bool starts_with(std::span<const std::uint8_t> bytes, std::string_view magic) {
   return bytes.size() >= magic.size() && std::memcmp(bytes.data(), magic.data(), magic.size()) == 0;
 }
 
+// Text has no control characters but tab and line ends.
+bool is_text(std::span<const std::uint8_t> bytes) {
+  return std::none_of(bytes.begin(), bytes.end(), [](std::uint8_t c) {
+    return (c < 0x20 && c != '\t' && c != '\r' && c != '\n') || c == 0x7F;
+  });
+}
 
 // Records without metadata: a length in words and a record type that fit together.
 bool is_fragment(std::span<const std::uint8_t> bytes) {
@@ -53,6 +60,7 @@ ReadSummary read_file(const std::filesystem::path& path, InputKind kind, const D
                 ErrorPlace{stream.name(), 0, std::nullopt, "", "give a DBN or CSV file"});
   }
   if (starts_with(head, "DBN")) return dbn::DbnReader(stream, kind, config, sink, report, progress).read();
+  if (is_text(head)) return CsvReader(stream, kind, config, sink, report, progress).read();
   throw Error(fmt::format("the file is neither DBN nor CSV; it looks like {}", looks_like(head)),
               ErrorPlace{stream.name(), 0, std::nullopt, "magic", "give DBN 1 to 3 or CSV, plain or zstd"});
 }

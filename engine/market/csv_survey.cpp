@@ -1,0 +1,395 @@
+// Inference of CSV conventions; see csv_survey.h.
+#include "engine/market/csv_survey.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "engine/market/calendar.h"
+#include "engine/market/csv_lines.h"
+#include "engine/market/csv_numbers.h"
+#include "engine/market/csv_time_survey.h"
+#include "engine/market/dbn_format.h"
+
+namespace foxhunt::market {
+namespace {
+
+constexpr std::size_t kSampleLines = 4000;
+constexpr std::size_t kSampleBytes = std::size_t{4} << 20;
+
+class Survey {
+ public:
+  Survey(const std::filesystem::path& path, InputKind kind, const DataConfig& config, DataReport& report,
+         const Progress& progress)
+      : path_(path), kind_(kind), config_(config), report_(report), progress_(progress) {}
+
+  CsvLayout run() {
+    take_sample();
+    choose_delimiter();
+    split_sample();
+    choose_columns();
+    require_columns();
+    if (!rows_.empty()) {
+      choose_numbers();
+      choose_times();
+      choose_volume();
+    }
+    return std::move(layout_);
+  }
+
+ private:
+  using Row = std::vector<std::string_view>;
+
+  void say(const std::string& what, const std::string& finding) {
+    report_.inferred[path_.filename().string() + ": " + what] = finding;
+  }
+
+  [[noreturn]] void refuse(const std::string& message, const std::string& field, const std::string& hint) const {
+    throw Error(message, ErrorPlace{path_.string(), std::nullopt, first_line_, field, hint});
+  }
+
+  void take_sample() {
+    ByteStream stream(path_, Progress{nullptr, progress_.cancel});
+    LineReader lines(stream);
+    std::size_t bytes = 0;
+    while (lines.next() && sample_.size() < kSampleLines && bytes < kSampleBytes) {
+      if (lines.text().find_first_not_of(" \t") == std::string_view::npos || lines.text().front() == '#') continue;
+      if (!lines.terminated() && sample_.size() > 1) break;  // it may be cut; the reader proper decides
+      if (sample_.empty()) first_line_ = lines.line();
+      sample_.emplace_back(lines.text());
+      bytes += lines.bytes();
+    }
+    if (sample_.empty()) refuse("the file holds no line of text", "", "give a CSV file with one record a line");
+  }
+
+  // How many fields `delimiter` gives in nearly all of the lines; 0 when they differ.
+  std::size_t consistent_fields(char delimiter) const {
+    Row fields;
+    std::map<std::size_t, std::size_t> counts;
+    for (const std::string& line : sample_) {
+      if (split_fields(line, delimiter, fields)) ++counts[fields.size()];
+    }
+    for (const auto& [fields_found, lines] : counts) {
+      if (lines * 20 >= sample_.size() * 19) return fields_found;
+    }
+    return 0;
+  }
+
+  void choose_delimiter() {
+    if (!config_.delimiter.empty()) {
+      const std::string& wanted = config_.delimiter;
+      layout_.delimiter = wanted == "tab" || wanted == "\\t" ? '\t' : wanted.front();
+      return;
+    }
+    // A tab or semicolon that splits all lines alike is the delimiter even where commas (of decimals) do so too.
+    for (const char candidate : {'\t', ';', ','}) {
+      if (consistent_fields(candidate) < 3) continue;
+      layout_.delimiter = candidate;
+      say("delimiter", candidate == '\t' ? "tab" : fmt::format("'{}'", candidate));
+      return;
+    }
+    for (const char candidate : {'\t', ';', ','}) {  // ragged rows: the reader proper names the first that does not fit
+      Row fields;
+      if (!split_fields(sample_.front(), candidate, fields) || fields.size() < 3) continue;
+      layout_.delimiter = candidate;
+      say("delimiter", candidate == '\t' ? "tab" : fmt::format("'{}'", candidate));
+      return;
+    }
+    refuse(fmt::format("the text is not a table: no comma, semicolon or tab splits its lines (first: '{}')",
+                       sample_.front().substr(0, 60)),
+           "data.delimiter", "give a CSV file, or DBN");
+  }
+
+  void split_sample() {
+    for (const std::string& line : sample_) {
+      Row row;
+      if (split_fields(line, layout_.delimiter, row)) rows_.push_back(std::move(row));
+    }
+    if (rows_.empty()) refuse("no line of the file can be split into fields", "", "check its quotes");
+  }
+
+  void choose_columns() {
+    layout_.header = is_header(rows_.front());
+    say("header", layout_.header ? "yes" : "none");
+    if (layout_.header) {
+      layout_.header_text = sample_.front();
+      const Row header = rows_.front();
+      rows_.erase(rows_.begin());
+      columns_by_name(header, layout_);
+    } else if (!columns_by_shape(rows_.front(), layout_) || kind_ != InputKind::bars) {
+      refuse(fmt::format("{} columns without a header are not {}: '{}'", rows_.front().size(), needed(),
+                         sample_.front().substr(0, 80)),
+             "columns", "add a header line that names the columns");
+    }
+    const std::size_t width = layout_.names.size();
+    std::erase_if(rows_, [width](const Row& row) { return row.size() != width; });
+    if (layout_.family != CsvFamily::other) say("format", fmt::format("CSV, {}", family_name(layout_.family)));
+  }
+
+  const char* needed() const {
+    switch (kind_) {
+      case InputKind::bars: return "bars (time, open, high, low, close and volume)";
+      case InputKind::book: return "book updates (bid_px_00 ... ask_ct_09 or asks[0].price ... bids[0].amount)";
+      case InputKind::trades: return "trades (time, price and size)";
+    }
+    return "";
+  }
+
+  void require_columns() {
+    const CsvColumns& c = layout_.columns;
+    std::string missing;
+    const auto need = [&missing](int column, const char* name) {
+      if (column < 0) missing += (missing.empty() ? "" : ", ") + std::string(name);
+    };
+    need(c.time, "time");
+    if (kind_ == InputKind::bars) {
+      need(c.open, "open");
+      need(c.high, "high");
+      need(c.low, "low");
+      need(c.close, "close");
+      if (c.volumes.empty()) need(-1, "volume");
+    } else if (kind_ == InputKind::trades) {
+      need(c.price, "price");
+      need(c.size, "size");
+    } else {
+      need(c.level_count > 0 ? 0 : -1, "book levels");
+    }
+    if (missing.empty()) return;
+    std::string held;
+    for (const std::string& name : layout_.names) {
+      if (held.size() < 120) held += (held.empty() ? "" : ", ") + name;
+    }
+    refuse(fmt::format("the columns do not make {}: missing {}; there: {}", needed(), missing, held), "columns",
+           "give the file of this input, or name its columns so");
+  }
+
+  std::vector<int> price_columns() const {
+    const CsvColumns& c = layout_.columns;
+    if (kind_ == InputKind::bars) return {c.open, c.high, c.low, c.close};
+    std::vector<int> columns;
+    if (c.price >= 0) columns.push_back(c.price);
+    for (int i = 0; i < c.level_count && kind_ == InputKind::book; ++i) {
+      columns.push_back(c.levels[i].bid_price);
+      columns.push_back(c.levels[i].ask_price);
+    }
+    return columns;
+  }
+
+  std::vector<int> size_columns() const {
+    const CsvColumns& c = layout_.columns;
+    if (kind_ == InputKind::bars) return c.volumes;
+    std::vector<int> columns;
+    if (c.size >= 0) columns.push_back(c.size);
+    for (int i = 0; i < c.level_count && kind_ == InputKind::book; ++i) {
+      columns.push_back(c.levels[i].bid_size);
+      columns.push_back(c.levels[i].ask_size);
+    }
+    return columns;
+  }
+
+  void choose_numbers() {
+    NumberEvidence evidence;
+    for (const Row& row : rows_) {
+      for (const int column : price_columns()) evidence.add(row[column]);
+      for (const int column : size_columns()) evidence.add(row[column]);
+    }
+    layout_.numbers = evidence.style(path_.string());
+    if (layout_.numbers.decimal != '.' || layout_.numbers.thousands != 0) {
+      say("numbers", fmt::format("decimal '{}'{}", layout_.numbers.decimal,
+                                 layout_.numbers.thousands == 0 ? std::string()
+                                                                : fmt::format(", thousands '{}'", layout_.numbers.thousands)));
+    }
+    choose_scale();
+    if (kind_ != InputKind::book) return;
+    for (const Row& row : rows_) {
+      for (const int column : size_columns()) {
+        const auto size = parse_decimal(row[column], layout_.numbers);
+        if (size && size->mantissa != 0) layout_.size_decimals = std::max(layout_.size_decimals, decimals(*size));
+      }
+    }
+    layout_.size_decimals = std::min(layout_.size_decimals, 9);
+    if (layout_.size_decimals > 0) {
+      say("sizes", fmt::format("fractional: the book counts them in units of 1e-{}", layout_.size_decimals));
+    }
+  }
+
+  // Decimals that are not zeros at the end.
+  static int decimals(Decimal number) {
+    while (number.exponent < 0 && number.mantissa % 10 == 0) {
+      number.mantissa /= 10;
+      ++number.exponent;
+    }
+    return std::max(0, -number.exponent);
+  }
+
+  void choose_scale() {
+    if (config_.price_scale != 0) {
+      const auto scale = exact_scale(config_.price_scale);
+      if (!scale) {
+        throw usage_error(fmt::format("price_scale is {} (allowed: above 0)", config_.price_scale),
+                          ErrorPlace{.file = path_.string(), .field = "data.price_scale"});
+      }
+      layout_.scale = *scale;
+      return;
+    }
+    bool whole = true, hundreds = true;
+    std::int64_t least = std::numeric_limits<std::int64_t>::max();
+    for (const Row& row : rows_) {
+      for (const int column : price_columns()) {
+        const auto price = parse_decimal(row[column], layout_.numbers);
+        if (!price || price->mantissa == kUndefinedPrice) continue;
+        whole = whole && price->exponent == 0;
+        hundreds = hundreds && price->mantissa % 100 == 0;
+        least = std::min(least, price->mantissa);
+      }
+    }
+    if (layout_.family == CsvFamily::databento && whole) {
+      layout_.scale = {1, -9};
+      say("prices", "whole numbers in units of 1e-9 (Databento's raw style)");
+    } else if (layout_.family == CsvFamily::lean && whole && hundreds && least >= 10'000) {
+      layout_.scale = {1, -4};
+      say("prices", "whole numbers in units of 0.0001, all whole cents (LEAN equities)");
+    } else {
+      say("prices", "as written");
+    }
+  }
+
+  void choose_times() {
+    TimeSurvey survey(path_, config_, layout_, progress_);
+    CsvColumns& c = layout_.columns;
+    layout_.time = survey.format(column(c.time), column(c.time_of_day), c.time);
+    if (c.receive_time >= 0) layout_.receive_time = survey.format(column(c.receive_time), {}, c.receive_time);
+    say("time", survey.describe(layout_.time, c.time_of_day >= 0));
+    const bool local = layout_.time.kind == TimeFormat::Kind::midnight ||
+                       (layout_.time.kind == TimeFormat::Kind::civil && !layout_.time.zoned);
+    std::string evidence;
+    layout_.zone = survey.zone(local, layout_.names[c.time], evidence);
+    say("time zone", evidence);
+    const std::vector<Time> times = sample_times();
+    std::int64_t forward = 0, backward = 0;
+    for (std::size_t i = 1; i < times.size(); ++i) {
+      forward += times[i] > times[i - 1] ? 1 : 0;
+      backward += times[i] < times[i - 1] ? 1 : 0;
+    }
+    layout_.descending = backward > forward;
+    if (layout_.descending) say("order", "newest row first");
+    if (kind_ == InputKind::bars) choose_bar(times);
+  }
+
+  std::vector<std::string_view> column(int index) const {
+    std::vector<std::string_view> values;
+    if (index < 0) return values;
+    for (const Row& row : rows_) values.push_back(row[index]);
+    return values;
+  }
+
+  std::vector<Time> sample_times() const {
+    TimeReader reader(layout_.time, layout_.zone, false);
+    std::vector<Time> times;
+    for (const Row& row : rows_) {
+      Time time = 0;
+      const std::string_view of_day = layout_.columns.time_of_day >= 0 ? row[layout_.columns.time_of_day] : std::string_view();
+      if (reader.read(row[layout_.columns.time], of_day, time) == TimeReader::Status::ok) times.push_back(time);
+    }
+    return times;
+  }
+
+  void choose_bar(const std::vector<Time>& times) {
+    std::string evidence;
+    layout_.interval = bar_interval(times, evidence);
+    say("bar length", layout_.interval == 0 ? "not known: a single row" : fmt::format("{} s, {}", static_cast<double>(
+        layout_.interval) / 1e9, evidence));
+    if (!config_.bar_stamp.empty()) {
+      layout_.stamped_at_close = config_.bar_stamp == "close";
+      return;
+    }
+    const std::string name = layout_.header ? plain_name(layout_.names[layout_.columns.time]) : "";
+    const bool close = name.find("close") != std::string::npos || name.find("end") != std::string::npos;
+    const bool open = name.find("open") != std::string::npos || name.find("start") != std::string::npos;
+    layout_.stamped_at_close = close && !open;
+    if (layout_.stamped_at_close) {
+      say("bar stamp", fmt::format("close (column '{}')", name));
+    } else if (open || layout_.columns.close_time >= 0) {
+      say("bar stamp", "open (by its columns)");
+    } else if (layout_.family != CsvFamily::other) {
+      say("bar stamp", fmt::format("open (documented for {})", family_name(layout_.family)));
+    } else {
+      say("bar stamp", "open, assumed: nothing in the file tells; set data.bar_stamp to close if bars carry their end");
+    }
+  }
+
+  // Nanoseconds of a bar, with the evidence in words; 0 when nothing tells.
+  std::int64_t bar_interval(const std::vector<Time>& times, std::string& evidence) const {
+    const CsvColumns& c = layout_.columns;
+    if (layout_.family == CsvFamily::databento && c.record_type >= 0) {
+      const auto type = parse_decimal(rows_.front()[c.record_type]);
+      const std::int64_t interval = type && type->exponent == 0 && type->mantissa >= 0 && type->mantissa < 256
+                                        ? dbn::bar_interval(static_cast<std::uint8_t>(type->mantissa)) : 0;
+      evidence = "by its record type";
+      if (interval != 0) return interval;
+    }
+    if (layout_.family == CsvFamily::lean) {
+      const std::string name = path_.filename().string();
+      evidence = "by its file name";
+      if (name.find("minute") != std::string::npos) return 60 * kSecond;
+      if (name.find("second") != std::string::npos) return kSecond;
+    }
+    if (c.close_time >= 0) {
+      TimeReader reader(layout_.time, layout_.zone, false);
+      Time open = 0, close = 0;
+      if (reader.read(rows_.front()[c.time], {}, open) == TimeReader::Status::ok &&
+          reader.read(rows_.front()[c.close_time], {}, close) == TimeReader::Status::ok && close > open) {
+        const std::int64_t unit = std::max<std::int64_t>(layout_.time.unit, 1);
+        evidence = "from open to close time";
+        return (close - open) % kSecond == kSecond - unit ? close - open + unit : close - open;  // the last moment, inclusive
+      }
+    }
+    std::map<std::int64_t, std::size_t> steps;
+    for (std::size_t i = 1; i < times.size(); ++i) {
+      if (times[i] != times[i - 1]) ++steps[std::abs(times[i] - times[i - 1])];
+    }
+    const auto most = std::max_element(steps.begin(), steps.end(),
+                                       [](const auto& a, const auto& b) { return a.second < b.second; });
+    if (most == steps.end()) return 0;
+    evidence = fmt::format("the step of {} of {} rows", most->second, times.size() - 1);
+    return most->first;
+  }
+
+  // The first candidate with a value that is not zero (MetaTrader's real volume is often all zero).
+  void choose_volume() {
+    CsvColumns& c = layout_.columns;
+    if (kind_ != InputKind::bars || c.volumes.empty()) return;
+    c.volume = c.volumes.front();
+    for (const int candidate : c.volumes) {
+      const bool any = std::any_of(rows_.begin(), rows_.end(), [&](const Row& row) {
+        const auto value = parse_decimal(row[candidate], layout_.numbers);
+        return value && value->mantissa != 0;
+      });
+      if (!any) continue;
+      c.volume = candidate;
+      break;
+    }
+    if (layout_.header) say("volume", fmt::format("column '{}'", layout_.names[c.volume]));
+  }
+
+  const std::filesystem::path& path_;
+  InputKind kind_;
+  const DataConfig& config_;
+  DataReport& report_;
+  const Progress& progress_;
+  std::vector<std::string> sample_;  // lines
+  std::uint64_t first_line_ = 1;
+  std::vector<Row> rows_;            // views into sample_
+  CsvLayout layout_;
+};
+
+}  // namespace
+
+CsvLayout survey_csv(const std::filesystem::path& path, InputKind kind, const DataConfig& config, DataReport& report,
+                     const Progress& progress) {
+  return Survey(path, kind, config, report, progress).run();
+}
+
+}  // namespace foxhunt::market
