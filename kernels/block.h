@@ -17,6 +17,8 @@
 #define FH_DEVICE 0
 #define FH_FN [[maybe_unused]] static inline
 #define FH_METHOD inline __attribute__((always_inline))
+#include <time.h>
+
 #include <cmath>
 #endif
 
@@ -130,6 +132,17 @@ FH_FN uint32_t load_acquire_word(const uint32_t* word) {
   __threadfence_system();
   return value;
 }
+// Opens a write that others may watch: nothing stored afterwards is seen before this word.
+FH_FN void store_opening_word(uint32_t* word, uint32_t value) {
+  *reinterpret_cast<volatile uint32_t*>(word) = value;
+  __threadfence_system();
+}
+// Nanoseconds of the device's clock, from an arbitrary origin.
+FH_FN uint64_t clock_ns() {
+  unsigned long long now;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  return now;
+}
 // Sets the condition of a graph (device::Condition::word); the driver resolves the call when it loads the module.
 FH_FN void set_condition(uint64_t condition, uint32_t value) {
   cudaGraphSetConditional(condition, value);
@@ -212,6 +225,16 @@ FH_FN void store_release_word(uint32_t* word, uint32_t value) {
 }
 FH_FN uint32_t load_acquire_word(const uint32_t* word) {
   return __atomic_load_n(word, __ATOMIC_ACQUIRE);
+}
+// Opens a write that others may watch: nothing stored afterwards is seen before this word.
+FH_FN void store_opening_word(uint32_t* word, uint32_t value) {
+  __atomic_exchange_n(word, value, __ATOMIC_ACQ_REL);
+}
+// Nanoseconds of the device's clock, from an arbitrary origin.
+FH_FN uint64_t clock_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000ull + static_cast<uint64_t>(now.tv_nsec);
 }
 FH_FN void set_condition(uint64_t condition, uint32_t value) {
   __atomic_store_n(reinterpret_cast<uint32_t*>(condition), value, __ATOMIC_RELAXED);

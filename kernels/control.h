@@ -12,7 +12,8 @@ inline constexpr int kDepthBlocks = 3;  // grn1, grn2, moe
 
 // Set by the host through the mapped command block; copied into Control by `counters` and by `apply_settings`.
 struct Settings {
-  float lr, beta1, beta2, adam_eps, weight_decay;
+  double beta1, beta2;         // double: 1 - beta2 in fp32 would be wrong by 1e-5
+  float lr, adam_eps, weight_decay;
   float max_grad_norm, spectral_max;
   float tau_init, tau_final, tau_anneal_steps, tau_scale;  // tau_scale: the tau controller's factor
   float expectile_high, expectile_low, huber_kappa;

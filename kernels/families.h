@@ -3,11 +3,19 @@
 
 #include <type_traits>
 
+#include "kernels/backward.h"
 #include "kernels/basic.h"
 #include "kernels/collector.h"
+#include "kernels/distribution.h"
 #include "kernels/environment.h"
 #include "kernels/evaluation.h"
+#include "kernels/losses.h"
+#include "kernels/network.h"
+#include "kernels/optimiser.h"
 #include "kernels/product_epilogue.h"
+#include "kernels/sampling.h"
+#include "kernels/schedule.h"
+#include "kernels/spectral.h"
 
 namespace foxhunt::kernels {
 

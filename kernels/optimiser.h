@@ -1,0 +1,137 @@
+// Global gradient norm and clip, AdamW with the target average over the whole arena, and the fold boundary's parameter rules.
+// Loshchilov and Hutter 2019. A tile never straddles two tensors. Family `optimiser`.
+#pragma once
+
+#include "kernels/control.h"
+#include "kernels/math.h"
+#include "kernels/rng.h"
+#include "kernels/step_results.h"
+#include "kernels/tile.h"
+
+namespace foxhunt::kernels {
+
+inline constexpr int kArenaTile = 2048;
+
+// Sum of f(i) over a tile, in double over 16 float lanes of at most 128 values each: error far below a tile's own rounding.
+template <class F>
+FH_FN double tile_sum(const Block& block, int n, F f) {
+#if FH_DEVICE
+  float sum = 0;
+  for (int i = block.thread(); i < n; i += block.threads()) sum += f(i);
+  return block.sum(static_cast<double>(sum));
+#else
+  (void)block;
+  float part[16] = {};
+  int i = 0;
+  for (; i + 16 <= n; i += 16)
+    for (int k = 0; k < 16; ++k) part[k] += f(i + k);
+  for (int k = 0; i < n; ++i, ++k) part[k] += f(i);
+  double sum = 0;
+  for (float x : part) sum += static_cast<double>(x);
+  return sum;
+#endif
+}
+
+struct GradientNormsArgs {
+  const float* gradients;
+  const ArenaTile* tiles;
+  TileSums* sums;       // [tiles] `gradient` overwritten
+};
+
+FH_FN void gradient_norms(const Block& block, const GradientNormsArgs& a) {
+  const ArenaTile t = a.tiles[block.x];
+  const float* g = a.gradients + t.offset;
+  const double sum = tile_sum(block, t.count, [&](int i) { return g[i] * g[i]; });
+  if (block.thread() == 0) a.sums[block.x].gradient = sum;
+}
+
+// One block: norm[0] = |g|, norm[1] = min(1, max_grad_norm / |g|).
+struct FinishNormArgs {
+  const TileSums* sums;
+  Control* control;
+  double* norm;      // [2] overwritten
+  int32_t tiles;
+};
+
+FH_FN void finish_norm(const Block& block, const FinishNormArgs& a) {
+  double sum = 0;
+  for (int i = block.thread(); i < a.tiles; i += block.threads()) sum += a.sums[i].gradient;
+  sum = block.sum(sum);
+  if (block.thread() != 0) return;
+  const double norm = sqrt(sum), clip = static_cast<double>(a.control->settings.max_grad_norm) / (norm > 1e-12 ? norm : 1e-12);
+  a.norm[0] = norm;
+  a.norm[1] = clip < 1.0 ? clip : 1.0;
+}
+
+struct AdamUpdateArgs {
+  const float* gradients;
+  const ArenaTile* tiles;
+  const double* norm;   // [2]
+  const Control* control;
+  float* params;
+  float* target;
+  float* moment1;
+  float* moment2;
+  TileSums* sums;       // all but `gradient` overwritten
+};
+
+FH_FN void adam_update(const Block& block, const AdamUpdateArgs& a) {
+  const Control& c = *a.control;
+  if (c.halt) return;  // the same for every thread
+  const Settings& s = c.settings;
+  const ArenaTile t = a.tiles[block.x];
+  const float clip = static_cast<float>(a.norm[1]), b1 = static_cast<float>(s.beta1), b2 = static_cast<float>(s.beta2);
+  const float c1 = static_cast<float>(1.0 - s.beta1), c2 = static_cast<float>(1.0 - s.beta2), lr = s.lr, eps = s.adam_eps;
+  const float decay = t.decays ? s.weight_decay : 0.0f, tau = s.frozen_target ? 0.0f : c.tau, bias1 = c.bias1, bias2 = c.bias2;
+  const float* g = a.gradients + t.offset;
+  float *p = a.params + t.offset, *q = a.target + t.offset, *m = a.moment1 + t.offset, *v = a.moment2 + t.offset;
+  block_each(block, 0, t.count, [&](int64_t i) {
+    const float x = g[i] * clip;
+    m[i] = m[i] * b1 + x * c1;
+    v[i] = v[i] * b2 + x * x * c2;
+  });
+  // Two loops: each vectorises, and the tile stays in cache between them.
+  const double updates = tile_sum(block, t.count, [&](int i) {
+    const float step = lr * ((m[i] / bias1) / (sqrtf(v[i] / bias2) + eps) + decay * p[i]);
+    p[i] -= step;
+    q[i] += tau * (p[i] - q[i]);
+    return step * step;
+  });
+  const double parameter = tile_sum(block, t.count, [&](int i) { return p[i] * p[i]; });
+  const double target = tile_sum(block, t.count, [&](int i) { return q[i] * q[i]; });
+  const double difference = tile_sum(block, t.count, [&](int i) { return (p[i] - q[i]) * (p[i] - q[i]); });
+  const double dot = tile_sum(block, t.count, [&](int i) { return p[i] * q[i]; });
+  if (block.thread() == 0) {
+    TileSums& out = a.sums[block.x];
+    out.update = updates;
+    out.parameter = parameter;
+    out.target = target;
+    out.target_difference = difference;
+    out.target_dot = dot;
+  }
+}
+
+// Shrink and perturb (Ash and Adams 2020) with hard target sync and cleared moments: the fold boundary. p = shrink p + scale n.
+struct ShrinkPerturbArgs {
+  const ArenaTile* tiles;
+  float* params;
+  float* target;
+  float* moment1;
+  float* moment2;
+  uint64_t seed, fold;
+  float shrink, noise;
+};
+
+FH_FN void shrink_perturb(const Block& block, const ShrinkPerturbArgs& a) {
+  const ArenaTile t = a.tiles[block.x];
+  block_each(block, t.offset, t.offset + t.count, [&](int64_t i) {
+    const Random4 r = philox(a.seed, static_cast<uint32_t>(Purpose::shrink_perturb), a.fold, i);
+    const float p = a.noise > 0 ? a.shrink * a.params[i] + a.noise * normal(r.v[0], r.v[1]) : a.shrink * a.params[i];
+    a.params[i] = p;
+    a.target[i] = p;
+    a.moment1[i] = 0;
+    a.moment2[i] = 0;
+  });
+}
+
+}  // namespace foxhunt::kernels

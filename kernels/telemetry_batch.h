@@ -1,0 +1,149 @@
+// Statistics of the batch for signal bus and step record: one team a row, then fixed-order sums over the rows of a
+// tile. Shapes as in step_results.h. rows and partial are overwritten.
+#pragma once
+
+#include "kernels/telemetry_state.h"
+
+namespace foxhunt::kernels {
+
+struct BatchStatisticsArgs {
+  StepResults results;
+  double* rows;     // [B, kBatchColumns] scratch
+  double* partial;  // [tiles of B by kRowTile, kBatchColumns]
+};
+
+// Sum, gap and spread of one branch of one row.
+FH_FN void branch_statistics(const StepResults& r, int64_t row, int branch, double* out) {
+  const int64_t first = row * r.actions + r.branch_first[branch];
+  const int count = r.branch_actions[branch];
+  double sum = 0;
+  float best = r.q[first], second = r.q[first];
+  for (int i = 0; i < count; ++i) {
+    const float q = r.q[first + i];
+    sum += q;
+    if (i == 0) continue;
+    if (q > best) {
+      second = best;
+      best = q;
+    } else if (i == 1 || q > second) {
+      second = q;
+    }
+  }
+  const float variance = r.q_variance[first + r.action[row * r.branches + branch]];
+  out[batch_q + branch] = sum;
+  out[batch_gap + branch] = static_cast<double>(best) - second;
+  out[batch_spread + branch] = sqrt(variance < 0 ? 0.0 : static_cast<double>(variance));
+}
+
+// Entropy -sum p ln p and share of used atoms of the actions taken, means over branches.
+FH_FN void distribution_statistics(const StepResults& r, const Team& team, int64_t row, double* out) {
+  const float floor = 0.1f / static_cast<float>(r.atoms);
+  double entropy = 0, used = 0;
+  const int count = r.branches * r.atoms;
+  const float* p = r.probabilities + row * count;
+  for (int i = team.lane; i < count; i += team.lanes) {
+    if (!(p[i] <= 0)) entropy -= static_cast<double>(p[i]) * logf(p[i]);
+    used += p[i] > floor ? 1 : 0;
+  }
+  entropy = team.sum(entropy);
+  used = team.sum(used);
+  if (team.lane == 0) {
+    out[batch_entropy] = entropy / r.branches;
+    out[batch_used] = used / count;
+  }
+}
+
+// The single values of a row, by one thread.
+FH_FN void scalar_statistics(const StepResults& r, int64_t row, double* out) {
+  double largest = 0, concentration = 0;
+  for (int g = 0; g < r.groups; ++g) {
+    const double w = r.vsn_weights[row * r.groups + g];
+    largest = maximum(largest, w);
+    concentration += w * w;
+  }
+  out[batch_vsn_largest] = largest;
+  out[batch_vsn_concentration] = concentration;
+
+  double entropy = 0, gate = 0;
+  for (int e = 0; e < r.experts; ++e) {
+    const float p = r.gates[row * r.experts + e];
+    if (!(p <= 0)) entropy -= static_cast<double>(p) * logf(p);
+    gate = maximum(gate, static_cast<double>(p));
+  }
+  out[batch_gate_entropy] = entropy;
+  out[batch_gate_largest] = gate;
+
+  double q_next = 0;
+  for (int a = 0; a < r.actions; ++a) q_next += r.q_next[row * r.actions + a];
+  out[batch_q_next] = q_next;
+  const double td = r.td[row], weight = r.weight[row];
+  out[batch_td] = out[batch_td_max] = td;
+  out[batch_weight] = weight;
+  out[batch_weight_square] = weight * weight;
+
+  const float* output = r.aux_output + row * r.aux_stride;  // return, three class logits, volatility
+  int predicted = 0;
+  for (int c = 1; c < 3; ++c) {
+    if (output[1 + c] > output[1 + predicted]) predicted = c;
+  }
+  const double x = output[0], y = r.aux[row * 4];
+  out[batch_aux_correct] = predicted == static_cast<int>(r.aux[row * 4 + 1]) ? 1 : 0;
+  out[batch_aux_x] = x;
+  out[batch_aux_y] = y;
+  out[batch_aux_xx] = x * x;
+  out[batch_aux_yy] = y * y;
+  out[batch_aux_xy] = x * y;
+}
+
+FH_FN void batch_statistics(const Block& block, const BatchStatisticsArgs& a) {
+  const StepResults& r = a.results;
+  const Tile tile = tile_of(block.x, r.batch, kRowTile);
+  const Team team = block.team();
+  for (int64_t row = tile.begin + team.index; row < tile.end; row += team.teams) {
+    double* out = a.rows + row * kBatchColumns;
+    for (int d = team.lane; d < r.branches; d += team.lanes) branch_statistics(r, row, d, out);
+    for (int g = team.lane; g < kShownGroups; g += team.lanes)
+      out[batch_vsn + g] = g < r.groups ? r.vsn_weights[row * r.groups + g] : 0;
+    for (int e = team.lane; e < kShownExperts; e += team.lanes)
+      out[batch_gate + e] = e < r.experts ? r.gates[row * r.experts + e] : 0;
+    for (int d = team.lane; d < r.branches; d += team.lanes) {
+      for (int i = 0; i < r.branch_actions[d]; ++i)
+        out[batch_action + r.branch_first[d] + i] = r.action[row * r.branches + d] == i ? 1 : 0;
+    }
+    distribution_statistics(r, team, row, out);
+    if (team.lane == 0) scalar_statistics(r, row, out);
+  }
+  block.sync();
+  reduce_columns(block, a.rows, tile.begin, tile.end, kBatchColumns, batch_td_max, kBatchColumns,
+                 a.partial + block.x * kBatchColumns);
+}
+
+struct ArenaStatisticsArgs {
+  StepResults results;
+  const uint8_t* tensor_sigma;  // [tensors] branch of a noisy sigma, kShownBranches for other sigmas, 255 for no sigma
+  double* partial;              // [tiles of results.tiles by kArenaTile, kArenaColumns] overwritten
+  int8_t group_slot[32];        // gradient slot of each tensor group, -1 none
+};
+
+// Sums of the tile sums that gradient norm and Adam left. A thread owns a column.
+FH_FN void arena_statistics(const Block& block, const ArenaStatisticsArgs& a) {
+  const StepResults& r = a.results;
+  const Tile range = tile_of(block.x, r.tiles, kArenaTile);
+  for (int k = block.thread(); k < kArenaColumns; k += block.threads()) {
+    double total = 0;
+    for (int64_t i = range.begin; i < range.end; ++i) {
+      const TileSums& sums = r.tile_sums[i];
+      if (k == arena_parameter) total += sums.parameter;
+      if (k == arena_update) total += sums.update;
+      if (k == arena_target) total += sums.target;
+      if (k == arena_difference) total += sums.target_difference;
+      if (k == arena_dot) total += sums.target_dot;
+      if (k >= arena_gradient && a.group_slot[r.tile_table[i].group] == k - arena_gradient) total += sums.gradient;
+      if (k >= arena_sigma && k < arena_gradient && a.tensor_sigma[r.tile_table[i].tensor] == k - arena_sigma)
+        total += sums.parameter;
+    }
+    a.partial[block.x * kArenaColumns + k] = total;
+  }
+}
+
+}  // namespace foxhunt::kernels
