@@ -28,10 +28,10 @@ struct Regime {
 };
 
 // trend, mean-reverting, quiet, stressed
-constexpr std::array<Regime, 4> kRegimes = {{{4.0, 27, 1.0, 0.93, 0.27, 0.00, 0.08, 240},
-                                             {3.2, 25, 1.1, 0.85, 0.27, 0.02, 0.06, 240},
-                                             {2.2, 20, 1.3, 0.88, 0.27, 0.00, 0.04, 240},
-                                             {6.5, 32, 0.6, 0.85, 0.27, 0.00, 0.15, 120}}};
+constexpr std::array<Regime, 4> kRegimes = {{{4.0, 34, 1.0, 0.93, 0.32, 0.00, 0.08, 240},
+                                             {3.2, 32, 1.1, 0.85, 0.32, 0.02, 0.06, 240},
+                                             {2.2, 28, 1.3, 0.88, 0.32, 0.00, 0.04, 240},
+                                             {6.5, 42, 0.6, 0.85, 0.32, 0.00, 0.15, 120}}};
 
 class Market {
  public:
@@ -87,7 +87,7 @@ class Market {
 
   void event(const Regime& regime, bool first) {
     if (book_.spread() > 1) refill();
-    constexpr double kTolerance = 0.75;  // ticks between value and mid before somebody empties a queue
+    constexpr double kTolerance = 1.0;  // ticks between value and mid before somebody empties a queue
     if (value_ - book_.mid() > kTolerance || book_.mid() - value_ > kTolerance) {
       const Side against = value_ > book_.mid() ? Side::ask : Side::bid;
       const double direction = against == Side::ask ? 1 : -1;
@@ -103,23 +103,23 @@ class Market {
 
   // Orders that leave the touch where it is, tilted by the pressure.
   void ordinary(bool must_trade) {
-    constexpr double kTilt = 0.35;
-    const bool buying = random_.uniform() < 0.5 + 0.5 * std::clamp(kTilt * pressure_, -0.9, 0.9);
+    constexpr double kTilt = 0.6;
+    const bool buying = random_.uniform() < 0.5 + 0.5 * std::clamp(kTilt * pressure_, -0.95, 0.95);
     const Side with = buying ? Side::bid : Side::ask, against = buying ? Side::ask : Side::bid;
     const double kind = random_.uniform();
     if (must_trade || kind < 0.35) {
-      const std::uint32_t got = book_.take(against, random_.size(9));
+      const std::uint32_t got = book_.take(against, random_.size(12));
       if (got > 0) return note(got);
       if (must_trade) {
         // A touch of one contract: make it two, then take one.
-        book_.add(against, 0, random_.size(9));
+        book_.add(against, 0, random_.size(12));
         return note(book_.take(against, 1));
       }
     }
     const int level = std::min(random_.below(kBookLevels), random_.below(kBookLevels));  // mostly near the touch
     if (kind < 0.72) {
       const double queue = book_.queue(with, level), target = book_.target(level);
-      book_.add(with, level, random_.size(24 * target / (target + queue)));  // long queues attract less
+      book_.add(with, level, random_.size(30 * target / (target + queue)));  // long queues attract less
     } else {
       const double queue = book_.queue(against, level);
       book_.cancel(against, level, 1 + static_cast<std::uint32_t>(queue * (0.08 + 0.22 * random_.uniform())));

@@ -7,7 +7,7 @@ namespace foxhunt::market {
 namespace {
 
 constexpr Time kGatewayDelay = 40'000;  // ns between ts_event and ts_recv
-constexpr std::array<double, kBookLevels> kDepthProfile = {48, 62, 72, 78, 80, 78, 74, 70, 66, 62};  // contracts
+constexpr std::array<double, kBookLevels> kDepthProfile = {40, 58, 72, 78, 80, 78, 74, 70, 66, 62};  // contracts
 
 }  // namespace
 
