@@ -136,6 +136,13 @@ void SafetensorsFile::read_into(const TensorInfo& tensor, void* destination) con
   read_at(data_ + tensor.begin, destination, tensor.bytes());
 }
 
+void SafetensorsFile::read_part(const TensorInfo& tensor, std::uint64_t first, void* destination,
+                                std::uint64_t bytes) const {
+  FH_CHECK(first <= tensor.bytes() && bytes <= tensor.bytes() - first, "bytes {} + {} of {}", first, bytes,
+           tensor.bytes());
+  read_at(data_ + tensor.begin + first, destination, bytes);
+}
+
 std::vector<std::byte> SafetensorsFile::read(std::string_view name) const {
   const TensorInfo& tensor = at(name);
   std::vector<std::byte> bytes(tensor.bytes());

@@ -48,6 +48,8 @@ class SafetensorsFile {
   std::vector<std::byte> read(std::string_view name) const;
   // Straight into memory of the tensor's size in bytes.
   void read_into(const TensorInfo& tensor, void* destination) const;
+  // Bytes first to first + bytes of the tensor.
+  void read_part(const TensorInfo& tensor, std::uint64_t first, void* destination, std::uint64_t bytes) const;
   // Values as double; two (real, imaginary) an element for C64.
   std::vector<double> as_doubles(std::string_view name) const;
   // Bytes in order, in pieces of whole elements of at most 1 MiB; the callback gets the first element's index, the
