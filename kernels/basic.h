@@ -31,4 +31,17 @@ FH_FN void scaled_add(const Block& block, const ScaledAddArgs& a) {
   for (int64_t i = tile.begin + block.thread(); i < tile.end; i += block.threads()) a.y[i] += s * a.x[i];
 }
 
+struct CountDownArgs {
+  uint32_t* left;      // [1] decremented
+  uint64_t condition;  // set to what is left
+};
+
+// One block: the body of a loop that runs left[0] times.
+FH_FN void count_down(const Block& block, const CountDownArgs& a) {
+  if (block.thread() != 0) return;
+  const uint32_t left = *a.left - 1;
+  *a.left = left;
+  set_condition(a.condition, left);
+}
+
 }  // namespace foxhunt::kernels
