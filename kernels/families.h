@@ -16,6 +16,7 @@
 #include "kernels/sampling.h"
 #include "kernels/schedule.h"
 #include "kernels/spectral.h"
+#include "kernels/telemetry.h"
 
 namespace foxhunt::kernels {
 

@@ -9,7 +9,7 @@ namespace foxhunt::kernels {
 struct BatchStatisticsArgs {
   StepResults results;
   double* rows;     // [B, kBatchColumns] scratch
-  double* partial;  // [tiles of B by kRowTile, kBatchColumns]
+  double* partial;  // [tiles of B by kSampleTile, kBatchColumns]
 };
 
 // Sum, gap and spread of one branch of one row.
@@ -97,7 +97,7 @@ FH_FN void scalar_statistics(const StepResults& r, int64_t row, double* out) {
 
 FH_FN void batch_statistics(const Block& block, const BatchStatisticsArgs& a) {
   const StepResults& r = a.results;
-  const Tile tile = tile_of(block.x, r.batch, kRowTile);
+  const Tile tile = tile_of(block.x, r.batch, kSampleTile);
   const Team team = block.team();
   for (int64_t row = tile.begin + team.index; row < tile.end; row += team.teams) {
     double* out = a.rows + row * kBatchColumns;
@@ -118,17 +118,19 @@ FH_FN void batch_statistics(const Block& block, const BatchStatisticsArgs& a) {
                  a.partial + block.x * kBatchColumns);
 }
 
+inline constexpr int kMaxTensors = 512, kMaxTensorGroups = 32;
+
 struct ArenaStatisticsArgs {
   StepResults results;
-  const uint8_t* tensor_sigma;  // [tensors] branch of a noisy sigma, kShownBranches for other sigmas, 255 for no sigma
-  double* partial;              // [tiles of results.tiles by kArenaTile, kArenaColumns] overwritten
-  int8_t group_slot[32];        // gradient slot of each tensor group, -1 none
+  double* partial;                      // [tiles of results.tiles by kArenaChunk, kArenaColumns] overwritten
+  int8_t group_slot[kMaxTensorGroups];  // gradient slot of each tensor group, -1 none
+  uint8_t tensor_sigma[kMaxTensors];    // branch of a noisy sigma, kShownBranches for other sigmas, 255 for no sigma
 };
 
 // Sums of the tile sums that gradient norm and Adam left. A thread owns a column.
 FH_FN void arena_statistics(const Block& block, const ArenaStatisticsArgs& a) {
   const StepResults& r = a.results;
-  const Tile range = tile_of(block.x, r.tiles, kArenaTile);
+  const Tile range = tile_of(block.x, r.tiles, kArenaChunk);
   for (int k = block.thread(); k < kArenaColumns; k += block.threads()) {
     double total = 0;
     for (int64_t i = range.begin; i < range.end; ++i) {

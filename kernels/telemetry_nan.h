@@ -10,15 +10,15 @@ inline constexpr int kMaxNanRanges = 48;
 inline constexpr int64_t kNanTile = 8192;
 
 struct NanRange {
-  const void* data;   // float or double
-  int64_t count;      // elements tested
-  int32_t stride;     // elements from one to the next
+  const void* data;  // float or double
+  int64_t count;     // elements tested
+  int32_t stride;    // elements from one to the next
   NanPlace place;
   uint8_t is_double;  // 0 or 1
 };
 
 struct ScanNansArgs {
-  uint32_t* partial;                       // [blocks] flag of the range, or 0; overwritten
+  uint32_t* partial;  // [blocks] flag of the range, or 0; overwritten
   int32_t ranges;
   int32_t first_block[kMaxNanRanges + 1];  // of each range; then the number of blocks
   NanRange range[kMaxNanRanges];

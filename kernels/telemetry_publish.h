@@ -38,46 +38,70 @@ FH_FN float record_value(const PublishArgs& a, int word) {
   if (word >= step_word_q_mean_direction && word <= step_word_q_mean_urgency)
     return static_cast<float>(branch_mean(r, t, word - step_word_q_mean_direction));
   switch (word) {
-    case step_word_c51_alpha: return c.c51_alpha;
-    case step_word_grad_norm_raw: return static_cast<float>(r.gradient_norm[0]);
-    case step_word_grad_norm_clipped: return static_cast<float>(r.gradient_norm[0] * r.gradient_norm[1]);
-    case step_word_lr: return c.settings.lr;
-    case step_word_tau: return c.tau;
-    case step_word_beta: return c.beta;
-    case step_word_td_mean: return static_cast<float>(t[batch_td] / r.batch);
-    case step_word_td_max: return static_cast<float>(t[batch_td_max]);
-    case step_word_action_entropy: return static_cast<float>(action_entropy_of(r, t));
-    case step_word_drift_ratio: return drift_ratio_of(r, *a.publish, *a.state);
-    case step_word_epsilon: return c.settings.epsilon;
-    case step_word_q_mean: return static_cast<float>(q_mean_of(r, t));
-    default: return 0;
+    case step_word_c51_alpha:
+      return c.c51_alpha;
+    case step_word_grad_norm_raw:
+      return static_cast<float>(r.gradient_norm[0]);
+    case step_word_grad_norm_clipped:
+      return static_cast<float>(r.gradient_norm[0] * r.gradient_norm[1]);
+    case step_word_lr:
+      return c.settings.lr;
+    case step_word_tau:
+      return c.tau;
+    case step_word_beta:
+      return c.beta;
+    case step_word_td_mean:
+      return static_cast<float>(t[batch_td] / r.batch);
+    case step_word_td_max:
+      return static_cast<float>(t[batch_td_max]);
+    case step_word_action_entropy:
+      return static_cast<float>(action_entropy_of(r, t));
+    case step_word_drift_ratio:
+      return drift_ratio_of(r, *a.publish, *a.state);
+    case step_word_epsilon:
+      return c.settings.epsilon;
+    case step_word_q_mean:
+      return static_cast<float>(q_mean_of(r, t));
+    default:
+      return 0;
   }
 }
 
 FH_FN uint32_t record_word(const PublishArgs& a, int word) {
   const Control& c = *a.results.control;
   switch (word) {
-    case step_word_fold: return c.settings.fold;
-    case step_word_epoch: return c.settings.epoch;
-    case step_word_nan_flags: return c.nan_flags;
-    case step_word_halt: return c.halt;
-    case step_word_device_time: return float_bits(a.publish->device_time);
-    default: return float_bits(record_value(a, word));
+    case step_word_fold:
+      return c.settings.fold;
+    case step_word_epoch:
+      return c.settings.epoch;
+    case step_word_nan_flags:
+      return c.nan_flags;
+    case step_word_halt:
+      return c.halt;
+    case step_word_device_time:
+      return float_bits(a.publish->device_time);
+    default:
+      return float_bits(record_value(a, word));
   }
 }
 
 FH_FN uint32_t envelope_word(const PublishArgs& a, int word) {
   const TelemetryState& s = *a.state;
   if (word < kSignals) return float_bits(s.signals[word]);
-  if (word < kSignals + kHealthWords) return a.publish->health[word - kSignals];
+  if (word < envelope_signal_step) return a.publish->health[word - envelope_health];
   switch (word) {
-    case envelope_signal_step: return static_cast<uint32_t>(a.results.control->step);
+    case envelope_signal_step:
+      return static_cast<uint32_t>(a.results.control->step);
     case envelope_q_epoch_mean:
       return float_bits(s.q_epoch_steps ? static_cast<float>(s.q_epoch_sum / s.q_epoch_steps) : 0);
-    case envelope_q_epoch_steps: return s.q_epoch_steps;
-    case envelope_reference_updates: return s.reference_updates;
-    case envelope_health_snapshots: return a.publish->snapshots;
-    default: return 0;
+    case envelope_q_epoch_steps:
+      return s.q_epoch_steps;
+    case envelope_reference_updates:
+      return s.reference_updates;
+    case envelope_health_snapshots:
+      return a.publish->snapshots;
+    default:
+      return 0;
   }
 }
 
@@ -106,7 +130,7 @@ FH_FN void publish(const Block& block, const PublishArgs& a) {
   }
   if (envelope) {
     for (int w = block.thread(); w < kEnvelopeWords; w += block.threads()) {
-      const bool of_health = w >= envelope_health && w < envelope_health + kHealthWords;
+      const bool of_health = w >= envelope_health && w < envelope_signal_step;
       if (!of_health || health) store_shared_word(&mapped.envelope[w], envelope_word(a, w));
     }
   }

@@ -100,13 +100,20 @@ FH_FN double collector_value(const CollectorSignals& c, int slot) {
   if (slot <= signal_hold_full) return c.hold[slot - signal_hold_quarter];
   if (slot <= signal_trail_full) return c.trail[slot - signal_trail_quarter];
   switch (slot) {
-    case signal_kelly_cap: return c.kelly_cap;
-    case signal_exposure: return c.exposure;
-    case signal_turnover: return c.turnover;
-    case signal_drawdown: return c.drawdown;
-    case signal_episode_return: return c.episode_return;
-    case signal_ruin_share: return c.ruin_share;
-    default: return c.exploration_share;
+    case signal_kelly_cap:
+      return c.kelly_cap;
+    case signal_exposure:
+      return c.exposure;
+    case signal_turnover:
+      return c.turnover;
+    case signal_drawdown:
+      return c.drawdown;
+    case signal_episode_return:
+      return c.episode_return;
+    case signal_ruin_share:
+      return c.ruin_share;
+    default:
+      return c.exploration_share;
   }
 }
 
@@ -117,11 +124,16 @@ FH_FN double arena_value(const UpdateSignalsArgs& a, int slot) {
     return sqrt(arena[arena_gradient + slot - signal_gradient_vsn]);
   const double target = arena[arena_target], both = target * arena[arena_parameter];
   switch (slot) {
-    case signal_target_distance: return target > 0 ? sqrt(arena[arena_difference] / target) : 0;
-    case signal_target_cosine: return both > 0 ? arena[arena_dot] / sqrt(both) : 0;
-    case signal_weight_norm: return sqrt(arena[arena_parameter]);
-    case signal_update_ratio: return update_ratio_of(arena);
-    default: return noise_of(a, slot);
+    case signal_target_distance:
+      return target > 0 ? sqrt(arena[arena_difference] / target) : 0;
+    case signal_target_cosine:
+      return both > 0 ? arena[arena_dot] / sqrt(both) : 0;
+    case signal_weight_norm:
+      return sqrt(arena[arena_parameter]);
+    case signal_update_ratio:
+      return update_ratio_of(arena);
+    default:
+      return noise_of(a, slot);
   }
 }
 
@@ -155,17 +167,28 @@ FH_FN double batch_value(const UpdateSignalsArgs& a, int slot) {
   if (slot >= signal_vsn_price && slot <= signal_vsn_signals) return t[batch_vsn + slot - signal_vsn_price] / rows;
   if (slot >= signal_expert_0 && slot <= signal_expert_7) return t[batch_gate + slot - signal_expert_0] / rows;
   switch (slot) {
-    case signal_learning_health: return learning_health_of(r, t, a.publish->arena);
-    case signal_action_entropy: return action_entropy_of(r, t);
-    case signal_effective_samples: return effective_samples_of(r, t);
-    case signal_atom_utilisation: return t[batch_used] / rows;
-    case signal_value_entropy: return t[batch_entropy] / rows;
-    case signal_vsn_largest: return t[batch_vsn_largest] / rows;
-    case signal_vsn_concentration: return t[batch_vsn_concentration] / rows;
-    case signal_aux_accuracy: return t[batch_aux_correct] / rows;
-    case signal_aux_correlation: return correlation_of(r, t);
-    case signal_gate_entropy: return t[batch_gate_entropy] / rows;
-    default: return t[batch_gate_largest] / rows;
+    case signal_learning_health:
+      return learning_health_of(r, t, a.publish->arena);
+    case signal_action_entropy:
+      return action_entropy_of(r, t);
+    case signal_effective_samples:
+      return effective_samples_of(r, t);
+    case signal_atom_utilisation:
+      return t[batch_used] / rows;
+    case signal_value_entropy:
+      return t[batch_entropy] / rows;
+    case signal_vsn_largest:
+      return t[batch_vsn_largest] / rows;
+    case signal_vsn_concentration:
+      return t[batch_vsn_concentration] / rows;
+    case signal_aux_accuracy:
+      return t[batch_aux_correct] / rows;
+    case signal_aux_correlation:
+      return correlation_of(r, t);
+    case signal_gate_entropy:
+      return t[batch_gate_entropy] / rows;
+    default:
+      return t[batch_gate_largest] / rows;
   }
 }
 
@@ -175,19 +198,28 @@ FH_FN double signal_value(const UpdateSignalsArgs& a, int slot) {
   if (slot <= signal_loss_cql) return r.losses[loss_total + slot - signal_loss_total];
   if (from_collector(slot)) return collector_value(*a.collector, slot);
   switch (slot) {
-    case signal_gradient_norm: return r.gradient_norm[0];
-    case signal_clip_share: return r.gradient_norm[1] < 1 ? 1 : 0;
-    case signal_spectral_max: return largest_sigma(r);
-    case signal_step_time: return a.publish->device_time;
-    case signal_aux_return: return r.losses[loss_aux_return];
-    case signal_aux_direction: return r.losses[loss_aux_direction];
-    case signal_aux_volatility: return r.losses[loss_aux_volatility];
+    case signal_gradient_norm:
+      return r.gradient_norm[0];
+    case signal_clip_share:
+      return r.gradient_norm[1] < 1 ? 1 : 0;
+    case signal_spectral_max:
+      return largest_sigma(r);
+    case signal_step_time:
+      return a.publish->device_time;
+    case signal_aux_return:
+      return r.losses[loss_aux_return];
+    case signal_aux_direction:
+      return r.losses[loss_aux_direction];
+    case signal_aux_volatility:
+      return r.losses[loss_aux_volatility];
     case signal_update_ratio:
     case signal_target_distance:
     case signal_target_cosine:
     case signal_weight_norm:
-    case signal_noise_mean: return arena_value(a, slot);
-    default: break;
+    case signal_noise_mean:
+      return arena_value(a, slot);
+    default:
+      break;
   }
   if (slot >= signal_noise_direction && slot <= signal_gradient_iql_aux) return arena_value(a, slot);
   if (a.kind[slot] == SignalKind::direct) return schedule_value(r, slot);
@@ -240,18 +272,18 @@ FH_FN void update_signals(const Block& block, const UpdateSignalsArgs& a) {
 
 struct EndEpochArgs {
   TelemetryState* state;
+  uint32_t advance;  // 0: only takes the words, for the snapshot of the epoch's end
   EpochWords words;
 };
 
 // After the guard has read slots 16 to 21: moves them by the epoch's maxima, and begins the next epoch's.
 FH_FN void end_epoch(const Block& block, const EndEpochArgs& a) {
   TelemetryState& s = *a.state;
-  const int slots[kReferences] = {signal_q_reference_direction, signal_q_reference_magnitude,
-                                  signal_q_reference_order,     signal_q_reference_urgency,
-                                  signal_q_reference_all,       signal_q_reference_next};
+  const int slots[kReferences] = {signal_q_reference_direction, signal_q_reference_magnitude, signal_q_reference_order,
+                                  signal_q_reference_urgency,   signal_q_reference_all,       signal_q_reference_next};
   if (block.thread() == 0) {
     s.epoch = a.words;
-    if (s.q_epoch_steps > 0) {
+    if (a.advance && s.q_epoch_steps > 0) {
       for (int k = 0; k < kReferences; ++k) {
         float& slot = s.signals[slots[k]];
         slot = s.reference_updates == 0 ? s.q_abs_max[k] : slot + kSignalAlpha * (s.q_abs_max[k] - slot);

@@ -7,27 +7,27 @@
 
 namespace foxhunt::kernels {
 
-inline constexpr int64_t kRowTile = 32;    // rows of the batch a block
-inline constexpr int64_t kArenaTile = 64;  // arena tiles a block
+inline constexpr int64_t kSampleTile = 32;  // rows of the batch a block
+inline constexpr int64_t kArenaChunk = 64;  // arena tiles a block
 
 // Per-sample statistics of every step: sums over the batch, then maxima.
 enum BatchColumn : int {
-  batch_q = 0,                                      // 4: sum of Q over the branch's actions
-  batch_gap = batch_q + kShownBranches,             // 4: best less second Q
-  batch_spread = batch_gap + kShownBranches,        // 4: standard deviation of the action taken's return
-  batch_q_next = batch_spread + kShownBranches,     // sum of Q over all actions of s'
-  batch_vsn,                                        // 6: group weights
-  batch_vsn_largest = batch_vsn + kShownGroups,     //
-  batch_vsn_concentration,                          // sum of squared weights
-  batch_entropy,                                    // nats, mean of branches
-  batch_used,                                       // share of atoms above a tenth of 1 / Z, mean of branches
-  batch_gate,                                       // 8: gate weights
-  batch_gate_entropy = batch_gate + kShownExperts,  // nats
-  batch_gate_largest,                               //
-  batch_td,                                         // |TD error|
-  batch_weight,                                     // importance weight
-  batch_weight_square,                              //
-  batch_action,                                     // 13: 1 where the action was taken
+  batch_q = 0,                                       // 4: sum of Q over the branch's actions
+  batch_gap = batch_q + kShownBranches,              // 4: best less second Q
+  batch_spread = batch_gap + kShownBranches,         // 4: standard deviation of the action taken's return
+  batch_q_next = batch_spread + kShownBranches,      // sum of Q over all actions of s'
+  batch_vsn,                                         // 6: group weights
+  batch_vsn_largest = batch_vsn + kShownGroups,      //
+  batch_vsn_concentration,                           // sum of squared weights
+  batch_entropy,                                     // nats, mean of branches
+  batch_used,                                        // share of atoms above a tenth of 1 / Z, mean of branches
+  batch_gate,                                        // 8: gate weights
+  batch_gate_entropy = batch_gate + kShownExperts,   // nats
+  batch_gate_largest,                                //
+  batch_td,                                          // |TD error|
+  batch_weight,                                      // importance weight
+  batch_weight_square,                               //
+  batch_action,                                      // 13: 1 where the action was taken
   batch_aux_correct = batch_action + kShownActions,  // 1 where the direction class is predicted
   batch_aux_x,                                       // predicted next return
   batch_aux_y,                                       // its label
@@ -45,7 +45,7 @@ enum ArenaColumn : int {
   arena_target,
   arena_difference,
   arena_dot,
-  arena_sigma,                                     // 5: squared sigmas of the four branches, of all other layers
+  arena_sigma,                                        // 5: squared sigmas of the four branches, of all other layers
   arena_gradient = arena_sigma + kShownBranches + 1,  // 11: squared gradients, as the signal slots
   kArenaColumns = arena_gradient + kGradientSlots
 };
@@ -58,8 +58,8 @@ struct TelemetryState {
   float signals[kSignals];
   uint32_t ema_steps, collector_steps, time_steps;  // updates since the reset: the first value is copied
   uint32_t reference_updates;                       // epochs that slots 16 to 21 have seen
-  float q_abs_max[kReferences];  // largest |mean Q| since the epoch began: four branches, all, next
-  float q_previous;              // mean Q of the epoch before
+  float q_abs_max[kReferences];                     // largest |mean Q| since the epoch began: four branches, all, next
+  float q_previous;                                 // mean Q of the epoch before
   uint32_t has_previous;
   double q_epoch_sum;  // of mean Q over the epoch's steps
   uint32_t q_epoch_steps;

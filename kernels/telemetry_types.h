@@ -64,42 +64,31 @@ static_assert(health_aux_return == 115 && health_expert_0 == 118 && health_repla
 static_assert(health_controller_lr == 136 && health_reward_median == 142 && health_nan_flags == 145);
 
 // What a training session shows; other sizes do not record telemetry.
-inline constexpr int kShownBranches = 4, kShownActions = 13, kShownGroups = 6, kShownExperts = 8, kMagnitudes = 3;
+inline constexpr int kShownBranches = 4, kShownActions = 13, kShownGroups = 6, kShownExperts = 8, kShownMagnitudes = 3;
 inline constexpr int kGradientSlots = signal_gradient_iql_aux - signal_gradient_vsn + 1;
-inline constexpr int kRewardParts = 6, kRegimes = 3, kControllers = 6;
+inline constexpr int kShownRewardParts = 6, kRegimes = 3, kControllers = 6;
 
 // The slots that are fed back as the state's `signals` group, in its order.
-inline constexpr int kStateSignals[16] = {signal_learning_health,
-                                          signal_action_entropy,
-                                          signal_effective_samples,
-                                          signal_update_ratio,
-                                          signal_q_mean_direction,
-                                          signal_q_mean_magnitude,
-                                          signal_q_mean_order,
-                                          signal_q_mean_urgency,
-                                          signal_q_reference_magnitude,
-                                          signal_q_reference_direction,
-                                          signal_q_gap_direction,
-                                          signal_regime_quiet,
-                                          signal_regime_normal,
-                                          signal_regime_stressed,
-                                          signal_kelly_cap,
-                                          signal_drawdown};
+inline constexpr int kStateSignals[16] = {
+    signal_learning_health,       signal_action_entropy,        signal_effective_samples, signal_update_ratio,
+    signal_q_mean_direction,      signal_q_mean_magnitude,      signal_q_mean_order,      signal_q_mean_urgency,
+    signal_q_reference_magnitude, signal_q_reference_direction, signal_q_gap_direction,   signal_regime_quiet,
+    signal_regime_normal,         signal_regime_stressed,       signal_kelly_cap,         signal_drawdown};
 
 // Device memory, written by the collector: its latest means, raw (the signal bus averages them). Units as in
 // signals.def. Zero until `filled` is not 0.
 struct CollectorSignals {
   uint32_t filled;
-  float action[kShownActions];             // shares within each branch
-  float regime[kRegimes];                  // mean probabilities: quiet, normal, stressed
-  float regime_now;                        // class of most environments
-  float reward[kRewardParts];              // pnl, cost, risk, drawdown, trail, opportunity
-  float win_rate[kMagnitudes];             // Quarter, Half, Full
-  float reward_variance[kMagnitudes];      // idem
-  float hold[kMagnitudes];                 // bars
-  float trail[kMagnitudes];                // share of trades ended by the trailing stop
+  float action[kShownActions];              // shares within each branch
+  float regime[kRegimes];                   // mean probabilities: quiet, normal, stressed
+  float regime_now;                         // class of most environments
+  float reward[kShownRewardParts];          // pnl, cost, risk, drawdown, trail, opportunity
+  float win_rate[kShownMagnitudes];         // Quarter, Half, Full
+  float reward_variance[kShownMagnitudes];  // idem
+  float hold[kShownMagnitudes];             // bars
+  float trail[kShownMagnitudes];            // share of trades ended by the trailing stop
   float kelly_cap, exposure, turnover, drawdown, episode_return, ruin_share;
-  float exploration_share;                 // share of random actions
+  float exploration_share;  // share of random actions
 };
 
 // What the host knows at an epoch's end, after guards and controllers.
@@ -135,12 +124,12 @@ inline constexpr int kRingRecords = 4096;
 // The envelope's words: signals, HealthDiag, then these.
 enum EnvelopeWord : int {
   envelope_signals = 0,
-  envelope_health = kSignals,
-  envelope_signal_step = kSignals + kHealthWords,  // u32, step of the signals
-  envelope_q_epoch_mean,                           // f32, mean of word 26 over the steps of the epoch so far
-  envelope_q_epoch_steps,                          // u32, those steps
-  envelope_reference_updates,                      // u32, epochs that slots 16 to 21 have seen
-  envelope_health_snapshots,                       // u32, HealthDiag snapshots taken
+  envelope_health = static_cast<int>(kSignals),
+  envelope_signal_step = envelope_health + static_cast<int>(kHealthWords),  // u32, step of the signals
+  envelope_q_epoch_mean,       // f32, mean of word 26 over the steps of the epoch so far
+  envelope_q_epoch_steps,      // u32, those steps
+  envelope_reference_updates,  // u32, epochs that slots 16 to 21 have seen
+  envelope_health_snapshots,   // u32, HealthDiag snapshots taken
   envelope_reserved,
   kEnvelopeWords = 320
 };
