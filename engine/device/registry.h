@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/base/log.h"
 #include "engine/device/device.h"
 
 namespace foxhunt::device {
@@ -12,6 +13,8 @@ namespace foxhunt::device {
 struct DeviceOptions {
   int threads = 0;         // host pool; 0: all cores
   std::string plan_cache;  // file of pinned algorithms; empty: none is read or written
+  // The program's log: a plugin has none of its own.
+  std::shared_ptr<spdlog::logger> log = logger();
 };
 
 // Never throws: a device that cannot be used is listed with the reason.
