@@ -29,6 +29,13 @@ inline DeviceOptions with_threads(int threads) {
   return options;
 }
 
+// [4, 4] = [4, 4] [4, 4].
+inline ProductShape square() {
+  ProductShape shape;
+  shape.m = shape.n = shape.k = 4;
+  return shape;
+}
+
 class DeviceTest : public ::testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
@@ -98,10 +105,10 @@ std::string refusal(Call call) {
   return "";
 }
 
-#define FH_EXPECT_REFUSED(part, ...)                                                 \
-  do {                                                                               \
-    const std::string said = ::foxhunt::device::test::refusal([&] { __VA_ARGS__; }); \
-    EXPECT_NE(said.find(part), std::string::npos) << "said: '" << said << "'";       \
+#define FH_EXPECT_REFUSED(part, ...)                                                         \
+  do {                                                                                       \
+    const std::string fh_refused_ = ::foxhunt::device::test::refusal([&] { __VA_ARGS__; });  \
+    EXPECT_NE(fh_refused_.find(part), std::string::npos) << "said: '" << fh_refused_ << "'"; \
   } while (false)
 
 #define FH_ON_EVERY_DEVICE(Suite)                                                                          \
