@@ -1,0 +1,27 @@
+// Pieces that every chart paints the same way.
+#pragma once
+
+#include <QColor>
+#include <QPointF>
+#include <QRectF>
+#include <QString>
+#include <vector>
+
+class QPainter;
+
+namespace foxhunt::ui {
+
+// Shapes tell series apart without colour: circle, square, triangle, diamond; filled, and hollow from the fifth on.
+void drawSeriesShape(QPainter& painter, const QPointF& at, double radius, int index, const QColor& color);
+
+struct ValueBoxRow {
+  QColor color;
+  QString name, text;
+};
+
+// The values at a crosshair: a box beside x inside `plot`, on its left where there is no room before `right_limit`.
+// Rows that do not fit are counted in a last line.
+void drawValueBox(QPainter& painter, const QRectF& plot, double x, double right_limit, const QString& head,
+                  const std::vector<ValueBoxRow>& rows);
+
+}  // namespace foxhunt::ui

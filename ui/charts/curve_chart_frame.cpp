@@ -1,0 +1,304 @@
+// Measures a curve chart: layout, pixel columns, axes, marks.
+#include <QFontMetricsF>
+#include <algorithm>
+#include <cmath>
+
+#include "ui/charts/curve_chart.h"
+#include "ui/charts/format.h"
+
+namespace foxhunt::ui {
+namespace {
+
+constexpr double side = 10, row = 17, lane_height = 14, axis_height = 20;
+constexpr std::size_t percentile_samples = 4096;
+
+// As many ticks as fit without their labels touching.
+std::vector<Tick> fittingTicks(const CurveFrame& frame, const XScale& scale, const QFontMetricsF& metrics) {
+  const double high = std::max(frame.x.high, frame.x.low);
+  for (int most = std::max(2, static_cast<int>(frame.plot.width() / 64)); most >= 2; --most) {
+    auto ticks = scale.ticks(frame.x.low, high, most);
+    bool fits = true;
+    double last_right = -1e9;
+    for (const Tick& tick : ticks) {
+      const double at = (tick.value - frame.x.low) / (frame.x.high - frame.x.low) * frame.plot.width();
+      const double half = metrics.horizontalAdvance(tick.label) / 2;
+      fits = fits && at - half > last_right + 12;
+      last_right = at + half;
+    }
+    if (fits) return ticks;
+  }
+  return {};
+}
+
+}  // namespace
+
+void CurveChart::ensureFrame() const {
+  const QSizeF now(size());
+  if (frame_.size != now || frame_.dpr != devicePixelRatioF()) frame_stale_ = true;
+  if (!frame_stale_ && !data_stale_) return;
+  const bool had_samples = frame_.has_samples;
+  if (!frame_stale_) {
+    const QString badge = frame_.badge_text;
+    fillColumns(frame_, true);
+    if (frame_.has_samples != had_samples || frame_.badge_text.size() != badge.size()) {
+      frame_stale_ = true;
+    } else {
+      if (chooseY(frame_) || frame_.badge_text != badge) chrome_stale_ = true;
+      fillSpans(frame_);
+      collectMarks(frame_);
+    }
+  }
+  if (frame_stale_) {
+    buildFrame(frame_, now, devicePixelRatioF(), link_->view().x0, link_->view().x1);
+    chrome_stale_ = true;
+  }
+  curves_stale_ = true;
+  frame_stale_ = data_stale_ = false;
+}
+
+void CurveChart::buildFrame(CurveFrame& frame, const QSizeF& size, double dpr, double x0, double x1) const {
+  frame.size = size;
+  frame.dpr = dpr;
+  const QFontMetricsF metrics(theme().small_font);
+  for (int pass = 0; pass < 3; ++pass) {
+    layOut(frame);
+    placeX(frame, x0, x1);
+    fillColumns(frame, false);
+    chooseY(frame);
+    double widest = 0;
+    for (const Tick& tick : frame.y_ticks) widest = std::max(widest, metrics.horizontalAdvance(tick.label));
+    const double needed = std::ceil(widest) + side + 8;
+    if (needed <= frame.gutter) break;
+    frame.gutter = needed;
+  }
+  layOut(frame);  // the badge is known now
+  fillSpans(frame);
+  collectMarks(frame);
+}
+
+void CurveChart::layOut(CurveFrame& frame) const {
+  const double right = frame.size.width() - side;
+  double top = 6;
+  const double badge_width = std::ceil(QFontMetricsF(theme().small_font).horizontalAdvance(frame.badge_text)) +
+                             (frame.badge_text.isEmpty() ? 0 : 2);
+  // A narrow chart shows its title rather than its badge; the tooltip has the badge.
+  const double title_width = QFontMetricsF(theme().title_font).horizontalAdvance(title_);
+  const bool badge_fits = badge_width + (title_visible_ ? title_width : 120) + 3 * side < frame.size.width();
+  frame.badge = badge_fits ? QRectF(right - badge_width, top, badge_width, row) : QRectF();
+  const double free_right = badge_fits ? right - badge_width - side : right;
+  frame.title = title_visible_ ? QRectF(side, top, free_right - side, row) : QRectF();
+  if (title_visible_) top += row + 3;
+  frame.lane.setTop(top);
+  layOutLegend(frame, side, title_visible_ ? right : free_right);
+  double legend_bottom = top;
+  for (const QRectF& entry : frame.legend) legend_bottom = std::max(legend_bottom, entry.bottom());
+  if (series_.empty() && !title_visible_) legend_bottom += row;
+  frame.lane = QRectF(frame.gutter, legend_bottom + 2, right - frame.gutter, lane_height);
+  const double plot_top = std::round(frame.lane.bottom() + 1);
+  frame.plot =
+      QRectF(std::round(frame.gutter), plot_top, std::max(1.0, std::floor(right - 4) - std::round(frame.gutter)),
+             std::max(1.0, std::floor(frame.size.height() - axis_height - 2) - plot_top));
+}
+
+void CurveChart::layOutLegend(CurveFrame& frame, double left, double right) const {
+  const QFontMetricsF metrics(theme().small_font);
+  const int rows = frame.size.height() >= 260 ? 2 : 1;
+  frame.legend.assign(series_.size(), QRectF());
+  frame.more = QRectF();
+  frame.hidden_entries = 0;
+  double x = left, y = frame.lane.top();
+  int used = 1;
+  for (std::size_t i = 0; i < series_.size(); ++i) {
+    const double width = std::min(220.0, std::ceil(metrics.horizontalAdvance(series_[i].info.name))) + 24;
+    const double reserve = used == rows && i + 1 < series_.size() ? 40 : 0;  // for "+n"
+    if (x + width > right - reserve && x > left) {
+      if (used == rows) {
+        frame.hidden_entries = static_cast<int>(series_.size() - i);
+        frame.more = QRectF(x, y, right - x, row);
+        return;
+      }
+      ++used;
+      x = left;
+      y += row;
+    }
+    frame.legend[i] = QRectF(x, y, std::min(width, right - x), row);
+    x += width + 12;
+  }
+}
+
+void CurveChart::placeX(CurveFrame& frame, double x0, double x1) const {
+  const XScale& scale = xScale();
+  frame.x0 = x0;
+  frame.x1 = x1 > x0 ? x1 : x0 + 1;
+  frame.x.scale = dynamic_cast<const StepScale*>(&scale) != nullptr ? nullptr : &scale;
+  frame.x.low = scale.toDisplay(frame.x0);
+  frame.x.high = scale.toDisplay(frame.x1);
+  if (!(frame.x.high > frame.x.low)) frame.x.high = frame.x.low + 1;
+  frame.x.width = std::max(1, static_cast<int>(std::lround(frame.plot.width() * frame.dpr)));
+  frame.y.height = std::max(1, static_cast<int>(std::lround(frame.plot.height() * frame.dpr)));
+  frame.edges.resize(static_cast<std::size_t>(frame.x.width) + 1);
+  for (int k = 0; k <= frame.x.width; ++k) frame.edges[static_cast<std::size_t>(k)] = frame.x.step(k);
+  frame.edges.front() = frame.x0;
+  frame.edges.back() = std::max(frame.x1, frame.edges.back());
+  frame.x_ticks = fittingTicks(frame, scale, QFontMetricsF(theme().small_font));
+}
+
+void CurveChart::fillColumns(CurveFrame& frame, bool only_new) const {
+  frame.raw.resize(series_.size());
+  frame.smooth.resize(series_.size());
+  frame.has_samples = false;
+  double points = 0;
+  std::size_t coarse = 0;
+  for (std::size_t i = 0; i < series_.size(); ++i) {
+    const Series& series = series_[i];
+    frame.has_samples = frame.has_samples || !series.data->empty();
+    if (!series.shown) {
+      frame.raw[i] = frame.smooth[i] = CurveColumns{};
+      continue;
+    }
+    fillSeries(*series.data, frame, only_new, frame.raw[i]);
+    points += static_cast<double>(frame.raw[i].in_view);
+    const std::size_t limit = series.data->coarsened();
+    if (limit > 0 && series.data->x_at(0) < frame.x1 && series.data->lower_bound(frame.x0) < limit) coarse = limit;
+    if (series.smooth != nullptr) {
+      fillSeries(series.smooth->result(), frame, only_new, frame.smooth[i]);
+    } else {
+      frame.smooth[i] = CurveColumns{};
+    }
+  }
+  frame.badge_text.clear();
+  if (!frame.has_samples) return;
+  frame.badge_text = tr("%1 points · min/max exact").arg(formatShortCount(points));
+  if (coarse > 0) frame.badge_text += tr(" · oldest in buckets");
+  if (smoothing_.kind == SmoothingKind::ema) frame.badge_text += tr(" · EMA %1").arg(smoothing_.amount);
+  if (smoothing_.kind == SmoothingKind::mean) frame.badge_text += tr(" · mean of %1").arg(smoothing_.amount);
+  if (smoothing_.kind == SmoothingKind::median) frame.badge_text += tr(" · median of %1").arg(smoothing_.amount);
+  if (clip_) frame.badge_text += tr(" · y clipped to 1–99 %");
+}
+
+void CurveChart::fillSeries(const MinMaxPyramid& samples, const CurveFrame& frame, bool only_new,
+                            CurveColumns& columns) const {
+  const auto width = static_cast<std::size_t>(frame.x.width);
+  const bool grown =
+      only_new && columns.columns.size() == width && samples.size() >= columns.samples && columns.samples > 0;
+  if (grown && samples.size() == columns.samples) return;
+  std::size_t from = 0;
+  if (grown) {
+    const double pixel = frame.x.pixel(columns.last_x) - 1;
+    from = static_cast<std::size_t>(std::clamp(pixel, 0.0, static_cast<double>(width)));
+  } else {
+    columns.columns.assign(width, PixelColumn{});
+  }
+  samples.columns(frame.edges, columns.columns, from);
+  columns.samples = samples.size();
+  columns.before = columns.after = Neighbour{};
+  columns.in_view = 0;
+  if (samples.empty()) return;
+  columns.last_x = samples.last_x();
+  const std::size_t begin = samples.lower_bound(frame.edges.front()), end = samples.upper_bound(frame.edges.back());
+  columns.in_view = end - begin;
+  if (begin > 0 && std::isfinite(samples.y_at(begin - 1)))
+    columns.before = {samples.x_at(begin - 1), samples.y_at(begin - 1)};
+  if (end < samples.size() && std::isfinite(samples.y_at(end))) columns.after = {samples.x_at(end), samples.y_at(end)};
+}
+
+std::optional<std::pair<double, double>> CurveChart::columnExtent(const CurveFrame& frame) const {
+  double low = std::numeric_limits<double>::infinity(), high = -low;
+  for (const auto* list : {&frame.raw, &frame.smooth}) {
+    for (const CurveColumns& curve : *list) {
+      for (const PixelColumn& column : curve.columns) {
+        low = std::min(low, log_y_ ? column.min_positive : column.min);
+        high = std::max(high, column.max);
+      }
+    }
+  }
+  if (!(low <= high)) return std::nullopt;
+  return std::make_pair(low, high);
+}
+
+std::optional<std::pair<double, double>> CurveChart::percentiles(const CurveFrame& frame) const {
+  std::vector<double> values;
+  for (const Series& series : series_) {
+    if (!series.shown || series.data->empty()) continue;
+    const std::size_t begin = series.data->lower_bound(frame.x0), end = series.data->upper_bound(frame.x1);
+    const std::size_t count = std::min(percentile_samples, end - begin);
+    for (std::size_t k = 0; k < count; ++k) {
+      const double value = series.data->y_at(begin + k * (end - begin) / count);
+      if (std::isfinite(value) && (!log_y_ || value > 0)) values.push_back(value);
+    }
+  }
+  if (values.empty()) return std::nullopt;
+  const auto rank = [&values](double part) {
+    const auto place = values.begin() + static_cast<std::ptrdiff_t>(part * static_cast<double>(values.size() - 1));
+    std::nth_element(values.begin(), place, values.end());
+    return *place;
+  };
+  const double low = rank(0.01);
+  return std::make_pair(low, rank(0.99));
+}
+
+// Returns whether the axis changed.
+bool CurveChart::chooseY(CurveFrame& frame) const {
+  const YMap before = frame.y;
+  const int most = std::max(2, static_cast<int>(frame.plot.height() / 38));
+  const YView fixed = frozen_y_ ? *frozen_y_ : y_view_;
+  frame.has_positive = true;
+  frame.y.log = log_y_;
+  if (!fixed.automatic) {
+    frame.y.low = fixed.low;
+    frame.y.high = fixed.high;
+    frame.y_ticks = log_y_ ? logTicks(fixed.low, fixed.high, most) : linearTicks(fixed.low, fixed.high, most);
+  } else {
+    const auto extent = clip_ ? percentiles(frame) : columnExtent(frame);
+    frame.has_positive = !log_y_ || extent.has_value() || !frame.has_samples;
+    double low = extent ? extent->first : log_y_ ? 0.1 : 0, high = extent ? extent->second : 1;
+    if (!log_y_ && low > 0 && low < 0.3 * high) low = 0;
+    if (!log_y_ && high < 0 && high > 0.3 * low) high = 0;
+    if (threshold_) {  // in view as long as it does not flatten the curves
+      const double value = threshold_->value;
+      const double room = log_y_ ? 0 : 3 * std::max(high - low, std::abs(high) * 0.1);
+      const bool near = log_y_ ? value > low / 100 && value < high * 100 : value > low - room && value < high + room;
+      if (near) {
+        low = std::min(low, value);
+        high = std::max(high, value);
+      }
+    }
+    const AxisTicks axis = log_y_ ? logAxis(low, high, most) : linearAxis(low, high, most);
+    frame.y.low = axis.low;
+    frame.y.high = axis.high;
+    frame.y_ticks = axis.ticks;
+  }
+  return before.low != frame.y.low || before.high != frame.y.high || before.log != frame.y.log;
+}
+
+void CurveChart::fillSpans(CurveFrame& frame) const {
+  for (auto* list : {&frame.raw, &frame.smooth}) {
+    for (CurveColumns& curve : *list) {
+      columnSpans(curve.columns, frame.x, frame.y, curve.before, curve.after, curve.spans);
+    }
+  }
+}
+
+void CurveChart::collectMarks(CurveFrame& frame) const {
+  frame.marks.clear();
+  const bool clipping = clip_ && y_view_.automatic;
+  for (std::size_t i = 0; i < frame.raw.size(); ++i) {
+    const auto& columns = frame.raw[i].columns;
+    for (std::size_t k = 0; k < columns.size(); ++k) {
+      const PixelColumn& column = columns[k];
+      const auto mark = [&](MarkKind kind, std::uint32_t count) {
+        if (count > 0) frame.marks.push_back({kind, static_cast<int>(i), static_cast<int>(k), count});
+      };
+      mark(MarkKind::nan, column.nan);
+      mark(MarkKind::plus_inf, column.plus_inf);
+      mark(MarkKind::minus_inf, column.minus_inf);
+      if (log_y_) mark(MarkKind::non_positive, column.non_positive);
+      if (!clipping || column.finite() == 0) continue;
+      if (column.max > frame.y.high) mark(MarkKind::clipped_high, column.finite());
+      const double lowest = log_y_ ? column.min_positive : column.min;
+      if (lowest < frame.y.low) mark(MarkKind::clipped_low, column.finite());
+    }
+  }
+}
+
+}  // namespace foxhunt::ui

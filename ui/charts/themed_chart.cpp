@@ -1,0 +1,285 @@
+// Header, axes, value box and export of the Qt Charts plots.
+#include "ui/charts/themed_chart.h"
+
+#include <QContextMenuEvent>
+#include <QFile>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QMenu>
+#include <QMessageBox>
+#include <QPageSize>
+#include <QPdfWriter>
+#include <QSaveFile>
+#include <QSvgGenerator>
+#include <QtCharts/QLegend>
+#include <algorithm>
+#include <cmath>
+
+#include "engine/base/error.h"
+#include "ui/theme.h"
+
+namespace foxhunt::ui {
+namespace {
+
+constexpr double side = 10, row = 17, top_margin = 6;
+
+[[noreturn]] void cannotWrite(const QString& path, const QString& why) {
+  throw Error("the chart could not be written: " + why.toStdString(),
+              {.file = path.toStdString(), .hint = "choose a folder that exists and may be written to"});
+}
+
+}  // namespace
+
+ThemedChart::ThemedChart(const QString& title, QWidget* parent)
+    : QChartView(parent), title_(title), x_axis_(new QValueAxis(this)), y_axis_(new QValueAxis(this)) {
+  setFrameShape(QFrame::NoFrame);
+  setRenderHint(QPainter::Antialiasing);
+  setMouseTracking(true);
+  setAccessibleName(title);
+  chart()->legend()->hide();
+  chart()->setBackgroundVisible(false);
+  chart()->setMargins({});
+  chart()->layout()->setContentsMargins(0, 0, 0, 0);
+  chart()->setAnimationOptions(QChart::NoAnimation);
+  for (auto* axis : {x_axis_, y_axis_}) axis->setVisible(false);
+  chart()->addAxis(x_axis_, Qt::AlignBottom);
+  chart()->addAxis(y_axis_, Qt::AlignLeft);
+  connect(&themeNotifier(), &ThemeNotifier::changed, this, [this] {
+    applyColors();
+    rebuild();
+  });
+  applyColors();
+}
+
+void ThemedChart::applyColors() {
+  setBackgroundBrush(theme().panel);
+}
+
+void ThemedChart::setTitle(const QString& title) {
+  title_ = title;
+  setAccessibleName(title);
+  viewport()->update();
+}
+
+void ThemedChart::setTitleVisible(bool visible) {
+  title_visible_ = visible;
+  rebuild();
+}
+
+void ThemedChart::setBadge(const QString& badge) {
+  badge_ = badge;
+  viewport()->update();
+}
+
+void ThemedChart::adopt(QAbstractSeries* series) {
+  chart()->addSeries(series);
+  series->attachAxis(x_axis_);
+  series->attachAxis(y_axis_);
+}
+
+void ThemedChart::setAxes(double x_low, double x_high, std::vector<Tick> x_ticks, double y_low, double y_high,
+                          std::vector<Tick> y_ticks) {
+  x_axis_->setRange(x_low, x_high);
+  y_axis_->setRange(y_low, y_high);
+  x_ticks_ = std::move(x_ticks);
+  y_ticks_ = std::move(y_ticks);
+}
+
+void ThemedChart::place() {
+  double top = top_margin + (title_visible_ || !badge_.isEmpty() ? row + 3 : 0);
+  if (!legend_.empty()) top += row + 4;
+  plot_ = QRectF(gutters_.left, top + 4, std::max(1.0, width() - gutters_.left - gutters_.right),
+                 std::max(1.0, height() - gutters_.bottom - 4 - top));
+  chart()->setPlotArea(plot_);
+  setAccessibleDescription(summary());
+  viewport()->update();
+}
+
+double ThemedChart::xPixel(double x) const {
+  return plot_.left() + (x - x_axis_->min()) / (x_axis_->max() - x_axis_->min()) * plot_.width();
+}
+
+double ThemedChart::yPixel(double y) const {
+  return plot_.bottom() - (y - y_axis_->min()) / (y_axis_->max() - y_axis_->min()) * plot_.height();
+}
+
+void ThemedChart::drawBackground(QPainter* painter, const QRectF& rect) {
+  painter->fillRect(rect, theme().panel);
+  painter->save();
+  painter->setRenderHint(QPainter::Antialiasing, false);
+  painter->setPen(QPen(theme().grid, 1));
+  for (const Tick& tick : y_ticks_) {
+    const double y = std::floor(yPixel(tick.value)) + 0.5;
+    painter->drawLine(QPointF(plot_.left(), y), QPointF(plot_.right(), y));
+  }
+  for (const Tick& tick : x_ticks_) {
+    const double x = std::floor(xPixel(tick.value)) + 0.5;
+    painter->drawLine(QPointF(x, plot_.top()), QPointF(x, plot_.bottom()));
+  }
+  painter->restore();
+}
+
+void ThemedChart::paintLegend(QPainter& painter, double top) {
+  const QFontMetricsF metrics(theme().small_font);
+  double x = side;
+  for (std::size_t i = 0; i < legend_.size(); ++i) {
+    const double width = metrics.horizontalAdvance(legend_[i].name) + 2;
+    if (x + 20 + width > this->width() - side) {
+      painter.setPen(theme().muted);
+      painter.drawText(QRectF(x, top, 40, row), Qt::AlignLeft | Qt::AlignVCenter,
+                       QStringLiteral("+%1").arg(legend_.size() - i));
+      return;
+    }
+    painter.setRenderHint(QPainter::Antialiasing);
+    drawSeriesShape(painter, {x + 7, std::round(top + row / 2)}, 4, static_cast<int>(i), legend_[i].color);
+    painter.setPen(theme().text);
+    painter.drawText(QRectF(x + 18, top, width, row), Qt::AlignLeft | Qt::AlignVCenter, legend_[i].name);
+    x += 18 + width + 14;
+  }
+}
+
+void ThemedChart::drawForeground(QPainter* painter, const QRectF&) {
+  painter->save();
+  const QFontMetricsF metrics(theme().small_font), title_metrics(theme().title_font);
+  double top = top_margin;
+  const double badge_width = badge_.isEmpty() ? 0 : metrics.horizontalAdvance(badge_) + 2;
+  const bool badge_fits =
+      badge_width + (title_visible_ ? title_metrics.horizontalAdvance(title_) : 0) + 3 * side < width();
+  const double title_room = width() - 2 * side - (badge_fits && badge_width > 0 ? badge_width + side : 0);
+  if (title_visible_) {
+    painter->setFont(theme().title_font);
+    painter->setPen(theme().text);
+    painter->drawText(QRectF(side, top, title_room, row), Qt::AlignLeft | Qt::AlignVCenter,
+                      title_metrics.elidedText(title_, Qt::ElideRight, title_room));
+  }
+  painter->setFont(theme().small_font);
+  if (badge_fits) {
+    painter->setPen(theme().muted);
+    painter->drawText(QRectF(width() - side - badge_width, top, badge_width, row), Qt::AlignRight | Qt::AlignVCenter,
+                      badge_);
+  }
+  if (title_visible_ || !badge_.isEmpty()) top += row + 3;
+  paintLegend(*painter, top);
+  painter->setRenderHint(QPainter::Antialiasing, false);
+  painter->setPen(theme().muted);
+  for (const Tick& tick : y_ticks_) {
+    painter->drawText(QRectF(0, yPixel(tick.value) - 8, plot_.left() - 6, 16), Qt::AlignRight | Qt::AlignVCenter,
+                      tick.label);
+  }
+  double last_right = -1e9;
+  for (const Tick& tick : x_ticks_) {
+    const double width = metrics.horizontalAdvance(tick.label) + 2;
+    const double left = std::min(xPixel(tick.value) - width / 2, this->width() - width - 2);
+    if (left < last_right + 6) continue;
+    painter->drawText(QRectF(left, plot_.bottom() + 3, width, 15), Qt::AlignCenter, tick.label);
+    last_right = left + width;
+  }
+  if (!x_ticks_.empty() || !y_ticks_.empty()) {
+    painter->setPen(QPen(theme().axis, 1));
+    painter->drawLine(QPointF(plot_.left(), plot_.bottom() + 0.5), QPointF(plot_.right(), plot_.bottom() + 0.5));
+  }
+  paintLabels(*painter);
+  if (!empty_.isEmpty()) {
+    painter->setPen(theme().muted);
+    painter->drawText(plot_, Qt::AlignCenter, empty_);
+  } else if (hover_) {
+    const auto [head, rows] = valuesAt(*hover_);
+    const double x = std::floor(xPixel(*hover_)) + 0.5;
+    if (!rows.empty()) {
+      painter->setPen(QPen(theme().muted, 1));
+      if (verticalCrosshair()) painter->drawLine(QPointF(x, plot_.top()), QPointF(x, plot_.bottom()));
+      drawValueBox(*painter, plot_, x, width() - 4, head, rows);
+    }
+  }
+  painter->restore();
+}
+
+void ThemedChart::resizeEvent(QResizeEvent* event) {
+  QChartView::resizeEvent(event);
+  rebuild();
+}
+
+void ThemedChart::mouseMoveEvent(QMouseEvent* event) {
+  QChartView::mouseMoveEvent(event);
+  const QPointF at = event->position();
+  const auto before = hover_;
+  hover_.reset();
+  if (plot_.contains(at)) {
+    hover_ = x_axis_->min() + (at.x() - plot_.left()) / plot_.width() * (x_axis_->max() - x_axis_->min());
+  }
+  if (hover_ != before) viewport()->update();
+}
+
+void ThemedChart::leaveEvent(QEvent* event) {
+  hover_.reset();
+  viewport()->update();
+  QChartView::leaveEvent(event);
+}
+
+void ThemedChart::exportTo(const QString& path) {
+  const QString suffix = QFileInfo(path).suffix().toLower();
+  const QSizeF logical(size());
+  const QRectF target(QPointF(0, 0), logical);
+  if (suffix == QLatin1String("csv")) {
+    QSaveFile file(path);
+    if (!file.open(QIODevice::WriteOnly)) cannotWrite(path, file.errorString());
+    const std::string text = csv();
+    file.write(text.data(), static_cast<qint64>(text.size()));
+    if (!file.commit()) cannotWrite(path, file.errorString());
+  } else if (suffix == QLatin1String("png")) {
+    QImage image((logical * 2).toSize(), QImage::Format_ARGB32_Premultiplied);
+    image.fill(theme().panel);
+    image.setDevicePixelRatio(2);
+    QPainter painter(&image);
+    painter.setRenderHint(QPainter::Antialiasing);
+    render(&painter, target);
+    painter.end();
+    if (!image.save(path, "PNG")) cannotWrite(path, tr("not a file that can be written"));
+  } else if (suffix == QLatin1String("svg") || suffix == QLatin1String("pdf")) {
+    QFile file(path);
+    if (!file.open(QIODevice::WriteOnly)) cannotWrite(path, file.errorString());
+    if (suffix == QLatin1String("svg")) {
+      QSvgGenerator generator;
+      generator.setOutputDevice(&file);
+      generator.setSize(logical.toSize());
+      generator.setViewBox(target);
+      generator.setTitle(title_);
+      generator.setDescription(summary());
+      QPainter painter(&generator);
+      render(&painter, target);
+    } else {
+      QPdfWriter writer(&file);
+      writer.setTitle(title_);
+      writer.setPageSize(QPageSize(logical * 0.75, QPageSize::Point));
+      writer.setPageMargins(QMarginsF());
+      writer.setResolution(96);
+      QPainter painter(&writer);
+      render(&painter, target);
+    }
+  } else {
+    throw usage_error("a chart cannot be written as \"" + suffix.toStdString() + "\"",
+                      {.file = path.toStdString(), .hint = "end the name in .png, .svg, .pdf or .csv"});
+  }
+}
+
+void ThemedChart::contextMenuEvent(QContextMenuEvent* event) {
+  auto* menu = new QMenu(this);
+  menu->setAttribute(Qt::WA_DeleteOnClose);
+  for (const char* suffix : {"png", "svg", "pdf", "csv"}) {
+    const QString format = QLatin1String(suffix);
+    menu->addAction(tr("Export %1").arg(format.toUpper()), this, [this, format] {
+      const QString path =
+          QFileDialog::getSaveFileName(this, tr("Export %1").arg(title_), title_ + QLatin1Char('.') + format,
+                                       QStringLiteral("%1 (*.%2)").arg(format.toUpper(), format));
+      if (path.isEmpty()) return;
+      try {
+        exportTo(path);
+      } catch (const Error& error) {
+        QMessageBox::warning(this, title_, QString::fromStdString(error.sentence()));
+      }
+    });
+  }
+  menu->popup(event->globalPos());
+}
+
+}  // namespace foxhunt::ui
