@@ -300,7 +300,10 @@ ReadSummary CsvReader::read() {
                                             bad_letters_, first_bad_line_),
                                 stream_.name(), std::nullopt});
   }
-  summary_.symbol = !config_.symbol.empty() ? config_.symbol : chosen_;
+  summary_.symbol = !config_.symbol.empty() || layout_.columns.symbol_is_id ? config_.symbol : chosen_;
+  if (layout_.columns.symbol_is_id && !chosen_.empty()) {
+    report_.inferred[stream_.file_name() + ": instrument"] = fmt::format("id {}, the only one; no symbol is in the file", chosen_);
+  }
   if (layout_.columns.symbol < 0 && !config_.symbol.empty()) {
     report_.inferred[stream_.file_name() + ": symbol"] = fmt::format("none in the file; taken as {}", config_.symbol);
   }

@@ -16,7 +16,7 @@
 namespace foxhunt::market {
 namespace {
 
-constexpr std::size_t kSampleLines = 4000;
+constexpr std::size_t kSampleLines = 20'000;
 constexpr std::size_t kSampleBytes = std::size_t{4} << 20;
 
 class Survey {
@@ -315,9 +315,30 @@ class Survey {
       say("bar stamp", "open (by its columns)");
     } else if (layout_.family != CsvFamily::other) {
       say("bar stamp", fmt::format("open (documented for {})", family_name(layout_.family)));
+    } else if (const std::string breaks = stamp_by_breaks(times); !breaks.empty()) {
+      say("bar stamp", breaks);
     } else {
       say("bar stamp", "open, assumed: nothing in the file tells; set data.bar_stamp to close if bars carry their end");
     }
+  }
+
+  // Trading stops and resumes on full hours. A break whose last bar is stamped a bar before the hour and whose next one is
+  // stamped on it tells of open stamps; one stamped on the hour and a bar after it tells of close stamps. Empty when fewer
+  // than two breaks tell, or when they disagree.
+  std::string stamp_by_breaks(const std::vector<Time>& times) {
+    constexpr std::int64_t kHour = 3600 * kSecond;
+    if (layout_.interval <= 0 || layout_.interval > kHour / 4) return {};
+    std::size_t open = 0, close = 0;
+    for (std::size_t i = 1; i < times.size(); ++i) {
+      const Time before = std::min(times[i - 1], times[i]), after = std::max(times[i - 1], times[i]);
+      if (after - before < kHour / 2) continue;
+      open += (before + layout_.interval) % kHour == 0 && after % kHour == 0 ? 1 : 0;
+      close += before % kHour == 0 && (after - layout_.interval) % kHour == 0 ? 1 : 0;
+    }
+    if (std::max(open, close) < 2 || std::min(open, close) > 0) return {};
+    layout_.stamped_at_close = close > 0;
+    return fmt::format("{} (by the full hours at which trading stops and resumes: {} breaks)", close > 0 ? "close" : "open",
+                       std::max(open, close));
   }
 
   // Nanoseconds of a bar, with the evidence in words; 0 when nothing tells.
