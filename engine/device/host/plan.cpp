@@ -12,9 +12,26 @@
 namespace foxhunt::device::host {
 namespace {
 
-constexpr double kWorthSharing = 5000;  // ns of processor time from which a level is handed to the pool
-constexpr double kTooShort = 2500;      // ns under which it is no longer: apart, so that a level does not flip
-constexpr double kForget = 0.25;        // weight of the newest time
+constexpr double kTooShort = 4000;      // ns under which a hand-over to the pool can never pay
+constexpr std::uint32_t kProbe = 128;   // every so many runs the slower way is timed again
+constexpr std::uint32_t kColdRuns = 1;  // runs that say nothing yet: memory and code are touched for the first time
+constexpr double kFaster = 0.5, kSlower = 0.1;  // weights of a new time: an interrupted run should not count much
+
+// Whether the items of `level` are run over the pool this time.
+bool share(Level& level) {
+  const std::uint32_t run = level.runs++;
+  if (run <= kColdRuns || level.serial_ns < kTooShort) return false;
+  if (level.shared_ns == 0) return true;
+  const bool faster = level.shared_ns < level.serial_ns;
+  return run % kProbe == 0 ? !faster : faster;
+}
+
+void learn(double& known, double now, bool cold) {
+  if (known == 0 || cold)
+    known = now;
+  else
+    known += (now < known ? kFaster : kSlower) * (now - known);
+}
 
 // What is done when a node has finished: nodes of the flat list, as a set.
 using Finished = std::vector<bool>;
@@ -142,15 +159,14 @@ struct Runner {
       return;
     }
     const auto begin = std::chrono::steady_clock::now();
-    if (level.serial) {
-      for (int i = 0; i < items; ++i) run_item(first, i, scratch);
-    } else {
+    const bool shared = share(level);
+    if (shared) {
       pool.run(items, run_item, first, scratch);
+    } else {
+      for (int i = 0; i < items; ++i) run_item(first, i, scratch);
     }
     const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - begin;
-    const double cost = took.count() * (level.serial ? 1 : std::min(items, pool.threads()));
-    level.nanoseconds = level.nanoseconds == 0 ? cost : level.nanoseconds + kForget * (cost - level.nanoseconds);
-    level.serial = level.nanoseconds < (level.serial ? kWorthSharing : kTooShort);
+    learn(shared ? level.shared_ns : level.serial_ns, took.count(), level.runs <= kColdRuns + 1);
   }
 
   void run_conditional(const Conditional& conditional) const {

@@ -26,8 +26,9 @@ struct Level {
   std::vector<int> events;                // recorded first; indices into Plan::events
   std::size_t first_item = 0, items = 0;  // then these
   std::vector<Conditional> conditionals;  // then these, one after the other
-  double nanoseconds = 0;                 // processor time it took of late; 0 before the first run
-  bool serial = false;                    // too short to be worth a hand-over
+  // Recent times of both ways to run the items, by which the faster is chosen; what is computed is the same.
+  double serial_ns = 0, shared_ns = 0;  // 0: not known yet
+  std::uint32_t runs = 0;
 };
 
 struct Sequence {
