@@ -25,7 +25,8 @@ enum Tally : int32_t {
   tally_explored,                             // branch decisions drawn at random
   tally_kelly,                                // clamped factor
   tally_drawdown,                             // below the episode's peak, over capital
-  tally_parts,                                // 6 reward parts, unweighted
+  tally_regime,                               // 3 probabilities at the decision's bar
+  tally_parts = tally_regime + 3,             // 6 reward parts, unweighted
   tally_reward = tally_parts + kRewardParts,  // weighted
   tally_reward_square,
   tally_trades,                               // 3, by magnitude of the opening decision
@@ -56,11 +57,9 @@ struct PendingWindow {
 // What the collector's kernels share; device memory.
 struct CollectorWork {
   int64_t train_begin, train_end;  // rows of the fold's training window
+  uint64_t head;                   // ring position of this timestep's first transition
   int32_t episode_bars;
-  uint32_t timesteps;  // ever launched, halted ones too: the progress word
-  uint32_t log_row;    // timesteps since collection began
-  uint32_t reserved;
-  uint64_t head;  // ring position of this timestep's first transition
+  uint32_t log_row;  // timesteps since collection began
 };
 
 FH_FN float clip_own(double x) {
@@ -231,13 +230,14 @@ FH_FN void begin_episodes(const Block& block, const BeginEpisodesArgs& a) {
 }
 
 FH_FN void add_to_tally(double* tally, int64_t count, int64_t i, const StepOutcome& o, const EnvironmentState& s,
-                        const EnvironmentContract& c, const EnvironmentRules& r) {
+                        const BarTable& bars, const EnvironmentContract& c, const EnvironmentRules& r) {
   const auto add = [&](int which, double x) { tally[which * count + i] += x; };
   for (int b = 0; b < kTrainingBranches; ++b) {
     add(tally_actions + branch_first(b) + o.action[b], 1);
     if (o.explored >> b & 1) add(tally_explored, 1);
   }
   add(tally_steps, 1);
+  for (int k = 0; k < 3; ++k) add(tally_regime + k, bars.regime[static_cast<int64_t>(o.bar - 1) * 4 + k]);
   if (o.ended) {
     add(tally_episodes, 1);
     add(tally_episode_return, o.equity / r.capital);
@@ -346,7 +346,7 @@ FH_FN void accumulate_returns(const Block& block, const AccumulateReturnsArgs& a
     }
     a.counts[i] = advance_windows(a.pending[i], o, a.rows + i * a.stride + kMarketWidth, next_own, a.n_step, *a.control,
                                   a.staged + i * kMaxSteps);
-    add_to_tally(a.tally, a.count, i, o, s, a.contract, a.rules);
+    add_to_tally(a.tally, a.count, i, o, s, a.bars, a.contract, a.rules);
     const int64_t row = a.work->log_row;
     if (row < a.log_rows) {
       a.reward_log[row * a.count + i] = static_cast<float>(o.reward);
@@ -363,8 +363,9 @@ struct PlaceTransitionsArgs {
   const int32_t* counts;  // [count]
   int32_t* offsets;       // [count] place of an environment's first transition behind the head
   CollectorWork* work;
-  Control* control;    // inserted, replay_size, collect_step advance
-  uint32_t* progress;  // mapped word: timesteps launched
+  uint32_t* timesteps;  // [1] ever launched here, halted ones too
+  Control* control;     // inserted, replay_size, collect_step advance
+  uint32_t* progress;   // mapped word: timesteps launched
   int64_t capacity;
   int32_t count;
 };
@@ -395,8 +396,8 @@ FH_FN void place_transitions(const Block& block, const PlaceTransitionsArgs& a) 
     a.control->collect_step += 1;
     a.work->log_row += 1;
   }
-  a.work->timesteps += 1;
-  store_release_word(a.progress, a.work->timesteps);
+  *a.timesteps += 1;
+  store_release_word(a.progress, *a.timesteps);
 }
 
 struct InsertTransitionsArgs {
