@@ -19,9 +19,9 @@
   X(cuDeviceGetAttribute)           \
   X(cuDeviceTotalMem_v2)            \
   X(cuDevicePrimaryCtxRetain)       \
-  X(cuDevicePrimaryCtxRelease_v2)   \
   X(cuCtxGetCurrent)                \
   X(cuCtxSetCurrent)                \
+  X(cuCtxSynchronize)               \
   X(cuCtxGetStreamPriorityRange)    \
   X(cuMemGetInfo_v2)                \
   X(cuMemAlloc_v2)                  \
@@ -37,6 +37,7 @@
   X(cuStreamSynchronize)            \
   X(cuStreamWaitEvent)              \
   X(cuStreamIsCapturing)            \
+  X(cuStreamGetCaptureInfo_v3)      \
   X(cuStreamBeginCapture_v2)        \
   X(cuStreamEndCapture)             \
   X(cuEventCreate)                  \

@@ -8,6 +8,9 @@
 namespace foxhunt::device::cuda {
 namespace {
 
+// The call of the interface that this thread is in: what a sentence begins with.
+thread_local const char* current_call = "open";
+
 constexpr int kLeastCapability = 80;  // the oldest architecture of the fatbins
 
 // After these the context answers every call with the same error: only a new process helps.
@@ -107,6 +110,7 @@ std::vector<DeviceInfo> list_gpus() {
 }
 
 Context::Context(int index, std::shared_ptr<spdlog::logger> logger) : api(cuda::api()), log(std::move(logger)) {
+  if (!api.driver_missing.empty()) throw usage_error(api.driver_missing);
   const std::vector<DeviceInfo> devices = list_gpus();
   if (index < 0 || index >= static_cast<int>(devices.size())) {
     throw usage_error(fmt::format("there is no GPU cuda:{}; the driver lists {}", index, devices.size()));
@@ -115,18 +119,13 @@ Context::Context(int index, std::shared_ptr<spdlog::logger> logger) : api(cuda::
   if (!info.available) throw usage_error(fmt::format("{} cannot be used: {}", info.name, info.reason));
   FH_CU(*this, cuDeviceGet, &device, index);
   FH_CU(*this, cuDevicePrimaryCtxRetain, &handle, device);
-  try {
-    FH_CU(*this, cuCtxSetCurrent, handle);
-    FH_CU(*this, cuCtxGetStreamPriorityRange, &relaxed, &urgent);
-    FH_CU(*this, cuStreamCreateWithPriority, &setup, CU_STREAM_NON_BLOCKING, relaxed);
-    warp = attribute(CU_DEVICE_ATTRIBUTE_WARP_SIZE);
-    max_shared = attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
-    capability = attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) * 10 +
-                 attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
-  } catch (...) {
-    api.cuDevicePrimaryCtxRelease(device);
-    throw;
-  }
+  FH_CU(*this, cuCtxSetCurrent, handle);
+  FH_CU(*this, cuCtxGetStreamPriorityRange, &relaxed, &urgent);
+  warp = attribute(CU_DEVICE_ATTRIBUTE_WARP_SIZE);
+  max_shared = attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+  capability = attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) * 10 +
+               attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+  FH_CU(*this, cuStreamCreateWithPriority, &setup, CU_STREAM_NON_BLOCKING, relaxed);
 }
 
 Context::~Context() {
@@ -135,7 +134,6 @@ Context::~Context() {
     release_deferred();
     FH_CU_QUIET(*this, cuStreamDestroy, setup);
   }
-  api.cuDevicePrimaryCtxRelease(device);
 }
 
 int Context::attribute(CUdevice_attribute which) const {
@@ -147,6 +145,7 @@ int Context::attribute(CUdevice_attribute which) const {
 }
 
 void Context::enter(const char* call) {
+  current_call = call;
   if (broken_) throw Error(fmt::format("{}: {}", call, why_broken_));
   CUcontext current = nullptr;
   FH_CU(*this, cuCtxGetCurrent, &current);
@@ -164,6 +163,7 @@ void Context::refuse_in_capture(const std::string& call, const std::string& advi
 }
 
 bool Context::enter_quietly() noexcept {
+  current_call = "release";
   if (broken_) return false;
   CUcontext current = nullptr;
   if (api.cuCtxGetCurrent(&current) != CUDA_SUCCESS) return false;
@@ -175,8 +175,8 @@ std::string Context::sentence(CUresult status, const char* call) const {
   const char* text = nullptr;
   api.cuGetErrorName(status, &name);
   api.cuGetErrorString(status, &text);
-  return fmt::format("{}: {} failed with {} ({})", info.name, call, name ? name : "an unknown error",
-                     text ? text : fmt::format("code {}", static_cast<int>(status)));
+  return fmt::format("{}: {} failed on {} with {} ({})", current_call, call, info.name,
+                     name ? name : "an unknown error", text ? text : fmt::format("code {}", static_cast<int>(status)));
 }
 
 void Context::check(CUresult status, const char* call) {
@@ -201,8 +201,8 @@ bool Context::check_quietly(CUresult status, const char* call) noexcept {
 
 void Context::check(cublasStatus_t status, const char* call) {
   if (status == CUBLAS_STATUS_SUCCESS) return;
-  throw Error(fmt::format("{}: {} failed with {} ({})", info.name, call, api.cublasLtGetStatusName(status),
-                          api.cublasLtGetStatusString(status)));
+  throw Error(fmt::format("{}: {} failed on {} with {} ({})", current_call, call, info.name,
+                          api.cublasLtGetStatusName(status), api.cublasLtGetStatusString(status)));
 }
 
 bool Context::capturing(CUstream stream) {

@@ -55,8 +55,8 @@ class Context {
   std::shared_ptr<spdlog::logger> log;
   DeviceInfo info;
   CUdevice device = 0;
-  CUcontext handle = nullptr;
-  CUstream setup = nullptr;  // for zero-filling, uploads of graphs and timing of products
+  CUcontext handle = nullptr;  // retained for the life of the process: cuBLASLt keeps state in it
+  CUstream setup = nullptr;    // for zero-filling, uploads of graphs and timing of products
   int warp = 32;
   int capability = 0;           // 90 for 9.0
   int max_shared = 0;           // bytes of shared memory a block may have, static and dynamic

@@ -37,7 +37,10 @@ CudaDevice::CudaDevice(int index, const DeviceOptions& options)
       modules_(context_),
       products_(context_, &modules_, &memory_, options.plan_cache) {}
 
-CudaDevice::~CudaDevice() = default;
+CudaDevice::~CudaDevice() {
+  // Modules and memory go next: nothing may still use them.
+  if (context_->enter_quietly()) FH_CU_QUIET(*context_, cuCtxSynchronize);
+}
 
 Counters CudaDevice::counters() const {
   Counters out;
@@ -193,7 +196,22 @@ void CudaDevice::multiply(Stream& stream, const Product& product, const ProductO
   CudaStream& on = own("multiply", stream);
   const bool capturing = context_->capturing(on.handle);
   products_.multiply(on.handle, capturing, product, operands);
-  if (!capturing) ++count_.launches;
+  if (!capturing) {
+    ++count_.launches;
+    return;
+  }
+  CUstreamCaptureStatus status{};
+  CapturedProduct recorded;
+  const CUgraphNode* last = nullptr;
+  const CUgraphEdgeData* data = nullptr;
+  std::size_t count = 0;
+  FH_CU(*context_, cuStreamGetCaptureInfo, on.handle, &status, &recorded.capture, nullptr, &last, &data, &count);
+  FH_CHECK(count == 1, "a captured product ends in {} nodes", count);
+  recorded.node = last[0];
+  const auto& made = dynamic_cast<const CudaProduct&>(product);
+  recorded.lane = made.lane;
+  recorded.text = made.text();
+  captured_products_.push_back(std::move(recorded));
 }
 
 }  // namespace foxhunt::device::cuda

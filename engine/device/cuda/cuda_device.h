@@ -112,7 +112,8 @@ class CudaDevice final : public Device {
   Memory memory_;
   Modules modules_;
   Products products_;
-  std::vector<ModuleSet> captured_sets_;  // whose kernels were recorded by captures that are open
+  std::vector<ModuleSet> captured_sets_;            // whose kernels were recorded by captures that are open
+  std::vector<CapturedProduct> captured_products_;  // of captures that are open
 };
 
 }  // namespace foxhunt::device::cuda

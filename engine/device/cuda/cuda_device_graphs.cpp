@@ -29,16 +29,26 @@ std::unique_ptr<Graph> CudaDevice::end_capture(Stream& stream) {
     throw Error(context_->capturing(on.handle) ? "end_capture: the capture was begun on another stream"
                                                : "end_capture: the stream is not being captured");
   }
+  CUstreamCaptureStatus state{};
+  cuuint64_t number = 0;
+  context_->api.cuStreamGetCaptureInfo(on.handle, &state, &number, nullptr, nullptr, nullptr, nullptr);
   CUgraph handle = nullptr;
   const CUresult status = context_->api.cuStreamEndCapture(on.handle, &handle);
   on.capture_origin = false;
   const std::string refused = context_->capture_closed();
+  std::vector<CapturedProduct> products, others;
+  for (CapturedProduct& product : captured_products_) {
+    (product.capture == number ? products : others).push_back(std::move(product));
+  }
+  captured_products_ = std::move(others);
+  if (!context_->capture_open()) captured_products_.clear();  // of captures that were abandoned
   auto graph = handle ? std::make_unique<CudaGraph>(context_, handle) : nullptr;
   if (!refused.empty()) {
     throw Error(fmt::format("end_capture: the capture was spoilt by a refused call: {}", refused));
   }
   context_->check(status, "cuStreamEndCapture");
   FH_CHECK(graph, "cuStreamEndCapture gave no graph");
+  graph->note_products(products);
   return graph;
 }
 

@@ -25,8 +25,9 @@ std::vector<CUgraphNode> CudaGraph::resolve(const char* call, std::span<const No
   return nodes;
 }
 
-NodeId CudaGraph::keep(CUgraphNode node) {
+NodeId CudaGraph::keep(CUgraphNode node, std::span<const NodeId> after, LaneReport report) {
   ids_.push_back(node);
+  steps_.push_back({{after.begin(), after.end()}, std::move(report)});
   return static_cast<NodeId>(ids_.size()) - 1;
 }
 
@@ -43,7 +44,7 @@ NodeId CudaGraph::add_child(const std::string& name, const CudaGraph& child, std
   CUgraphNode node = nullptr;
   FH_CU(*context_, cuGraphAddChildGraphNode, &node, handle_, dependencies.data(), dependencies.size(), child.handle_);
   events_ = events_ || child.events_;
-  return keep(node);
+  return keep(node, after, child.lanes());
 }
 
 NodeId CudaGraph::add_event_record(CUevent event, std::span<const NodeId> after) {
@@ -52,7 +53,7 @@ NodeId CudaGraph::add_event_record(CUevent event, std::span<const NodeId> after)
   CUgraphNode node = nullptr;
   FH_CU(*context_, cuGraphAddEventRecordNode, &node, handle_, dependencies.data(), dependencies.size(), event);
   events_ = true;
-  return keep(node);
+  return keep(node, after, {});
 }
 
 Condition CudaGraph::create_condition(std::uint32_t initial) {
@@ -84,11 +85,14 @@ NodeId CudaGraph::add_conditional(const char* call, CUgraphConditionalNodeType t
   auto& made = bodies_[node];
   made.reset(new CudaGraph(context_, parameters.conditional.phGraph_out[0], &root()));
   *body = made.get();
-  return keep(node);
+  return keep(node, after, {});
 }
 
 CUgraphExec CudaGraph::instantiate() const {
   if (root_) throw Error("instantiate: a conditional's body runs with its parent only");
+  if (const std::string conflict = lanes().conflict; !conflict.empty()) {
+    throw Error("instantiate: " + conflict, {.hint = "give them different lanes or an edge"});
+  }
   CUDA_GRAPH_INSTANTIATE_PARAMS parameters{};
   // Uploaded now, so that the first launch is like every other; priorities are those of the streams captured from.
   parameters.flags = CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD | CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
@@ -98,6 +102,32 @@ CUgraphExec CudaGraph::instantiate() const {
   instantiated_ = true;
   FH_CU(*context_, cuStreamSynchronize, context_->setup);
   return executable;
+}
+
+void CudaGraph::note_products(const std::vector<CapturedProduct>& products) {
+  if (products.empty()) return;
+  const Edges edges = edges_of(handle_);
+  captured_ = lanes_of_capture(products, edges.from, edges.to);
+}
+
+LaneReport CudaGraph::lanes() const {
+  if (ids_.empty()) return captured_;
+  std::vector<LaneStep> steps = steps_;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (const auto body = bodies_.find(ids_[i]); body != bodies_.end()) steps[i].report = body->second->lanes();
+  }
+  return lanes_of_steps(steps);
+}
+
+CudaGraph::Edges CudaGraph::edges_of(CUgraph graph) const {
+  std::size_t count = 0;
+  FH_CU(*context_, cuGraphGetEdges, graph, nullptr, nullptr, nullptr, &count);
+  Edges edges;
+  edges.from.resize(count);
+  edges.to.resize(count);
+  std::vector<CUgraphEdgeData> data(count);
+  if (count) FH_CU(*context_, cuGraphGetEdges, graph, edges.from.data(), edges.to.data(), data.data(), &count);
+  return edges;
 }
 
 CudaGraph::Size CudaGraph::measure_node(CUgraphNode node) const {
@@ -124,14 +154,11 @@ CudaGraph::Size CudaGraph::measure_node(CUgraphNode node) const {
 
 CudaGraph::Size CudaGraph::measure(CUgraph graph) const {
   context_->enter("nodes");
-  std::size_t count = 0, edges = 0;
+  std::size_t count = 0;
   FH_CU(*context_, cuGraphGetNodes, graph, nullptr, &count);
   std::vector<CUgraphNode> nodes(count);
   if (count) FH_CU(*context_, cuGraphGetNodes, graph, nodes.data(), &count);
-  FH_CU(*context_, cuGraphGetEdges, graph, nullptr, nullptr, nullptr, &edges);
-  std::vector<CUgraphNode> from(edges), to(edges);
-  std::vector<CUgraphEdgeData> data(edges);
-  if (edges) FH_CU(*context_, cuGraphGetEdges, graph, from.data(), to.data(), data.data(), &edges);
+  const auto [from, to] = edges_of(graph);
 
   struct Place {
     Size own;
@@ -141,7 +168,7 @@ CudaGraph::Size CudaGraph::measure(CUgraph graph) const {
   };
   std::map<CUgraphNode, Place> places;
   for (CUgraphNode node : nodes) places[node].own = measure_node(node);
-  for (std::size_t i = 0; i < edges; ++i) {
+  for (std::size_t i = 0; i < from.size(); ++i) {
     places[from[i]].next.push_back(to[i]);
     ++places[to[i]].waiting;
   }

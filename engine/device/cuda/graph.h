@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/device/cuda/context.h"
+#include "engine/device/cuda/lanes.h"
 
 namespace foxhunt::device::cuda {
 
@@ -25,7 +26,10 @@ class CudaGraph final : public Graph {
   Condition create_condition(std::uint32_t initial);
   NodeId add_conditional(const char* call, CUgraphConditionalNodeType type, const Condition& condition,
                          std::span<const NodeId> after, Graph** body);
+  // Errors: Error naming two products of one lane that no edge orders, among others.
   CUgraphExec instantiate() const;
+  // The products that the capture recorded, in order.
+  void note_products(const std::vector<CapturedProduct>& products);
 
  private:
   struct Size {
@@ -38,7 +42,12 @@ class CudaGraph final : public Graph {
 
   void check_open(const char* call) const;
   std::vector<CUgraphNode> resolve(const char* call, std::span<const NodeId> after) const;
-  NodeId keep(CUgraphNode node);
+  NodeId keep(CUgraphNode node, std::span<const NodeId> after, LaneReport report);
+  LaneReport lanes() const;
+  struct Edges {
+    std::vector<CUgraphNode> from, to;
+  };
+  Edges edges_of(CUgraph graph) const;
   Size measure(CUgraph graph) const;
   Size measure_node(CUgraphNode node) const;
   const CudaGraph& root() const { return root_ ? *root_ : *this; }
@@ -48,6 +57,8 @@ class CudaGraph final : public Graph {
   CUgraph handle_;
   CudaGraph* root_ = nullptr;  // set for bodies: the parent graph that owns them all
   std::vector<CUgraphNode> ids_;
+  std::vector<LaneStep> steps_;  // by NodeId; a conditional's body is looked up when needed
+  LaneReport captured_;          // of a captured graph
   std::map<CUgraphNode, std::unique_ptr<CudaGraph>> bodies_;
   std::vector<CUgraphConditionalHandle> conditions_;  // of a root
   bool conditional_ = false;                          // holds conditional nodes, so it can be no child

@@ -20,8 +20,9 @@ Memory::~Memory() {
 
 void Memory::refuse(const char* call, std::size_t bytes, CUresult status) const {
   std::size_t free = 0, total = 0;
-  FH_CU(*context_, cuMemGetInfo, &free, &total);
-  if (status != CUDA_ERROR_OUT_OF_MEMORY) context_->check(status, call);
+  FH_CU(*context_, cuMemGetInfo, &free, &total);  // says so where the context is dead
+  // A size that no GPU has is an invalid value to some drivers.
+  if (status != CUDA_ERROR_OUT_OF_MEMORY && status != CUDA_ERROR_INVALID_VALUE) context_->check(status, call);
   throw Error(fmt::format("{}: {} bytes asked for, {} of {} bytes are free on {}", call, bytes, free, total,
                           context_->info.name),
               {.hint = "a smaller replay capacity, batch or number of environments needs less"});

@@ -20,7 +20,7 @@ int b_columns(const ProductShape& s) {
 }
 
 std::string sizes(const ProductShape& s) {
-  return fmt::format("{}x{}x{}", s.m, s.n, s.k);
+  return fmt::format("{} x {} x {}", s.m, s.n, s.k);
 }
 
 int filled(int ld, int columns, const char* name, const ProductShape& s) {

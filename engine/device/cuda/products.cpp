@@ -116,7 +116,7 @@ CUdeviceptr Products::workspace_of(const std::string& lane) {
 
 std::unique_ptr<Product> Products::plan(const ProductShape& shape, const std::string& lane) {
   const ProductShape full = checked_shape(shape);
-  auto product = std::make_unique<CudaProduct>(context_.get(), full, workspace_of(lane));
+  auto product = std::make_unique<CudaProduct>(context_.get(), full, lane, workspace_of(lane));
   make_variant(*product, 0);
   return product;
 }

@@ -51,12 +51,15 @@ struct Variant {
 
 class CudaProduct final : public Product {
  public:
-  CudaProduct(const Context* owner, const ProductShape& shape, CUdeviceptr workspace_of_lane)
-      : context(owner), workspace(workspace_of_lane), shape_(shape) {}
+  CudaProduct(const Context* owner, const ProductShape& shape, std::string lane_name, CUdeviceptr workspace_of_lane)
+      : context(owner), lane(std::move(lane_name)), workspace(workspace_of_lane), shape_(shape) {}
   const ProductShape& shape() const override { return shape_; }
   std::string algorithm() const override { return variants[0].words; }
 
+  std::string text() const { return fmt::format("{} x {} x {}", shape_.m, shape_.n, shape_.k); }
+
   const Context* const context;
+  const std::string lane;
   const CUdeviceptr workspace;
   // [0] for operands aligned to 16 bytes, made by plan(); [1] for others, made when first needed.
   mutable std::array<Variant, 2> variants;
@@ -112,7 +115,7 @@ class Products {
 
 // The shape with its leading dimensions filled in. Errors: Error naming the member that is wrong.
 ProductShape checked_shape(const ProductShape& shape);
-// Everything an algorithm depends on, as the cache file names it: "1024x256x256 ...".
+// Everything an algorithm depends on, as the cache file names it: "1024 x 256 x 256 TN ...".
 std::string shape_text(const ProductShape& shape, int alignment);
 // Errors: Error naming an operand that does not lie in memory of the device.
 void check_operands(const ProductShape& shape, const ProductOperands& operands, const Memory& memory);
