@@ -128,7 +128,7 @@ class Cleaner {
     return sum / static_cast<double>(ranges_.size());
   }
 
-  static double value(Price price) { return static_cast<double>(price) * kPriceScale; }
+  static double value(Price price) { return static_cast<double>(price) / kPricePoint; }
 
   const std::vector<std::string>& files_;
   DataReport& report_;

@@ -182,8 +182,10 @@ std::vector<double> directional_index(const BarSeries& bars) {
   for (std::size_t t = 0; t < out.size(); ++t) {
     if (t > 0) {
       const double rise = m.high[t] - m.high[t - 1], fall = m.low[t - 1] - m.low[t];
-      up[t] = rise > fall && rise > 0 ? rise : 0;
-      down[t] = fall > rise && fall > 0 ? fall : 0;
+      // Prices are multiples of 1e-9: a smaller difference is rounding, and equal movements cancel.
+      constexpr double kRounding = 5e-10;
+      up[t] = rise > fall + kRounding && rise > 0 ? rise : 0;
+      down[t] = fall > rise + kRounding && fall > 0 ? fall : 0;
     }
     const double p = sum(up, window(t, 14)), q = sum(down, window(t, 14));
     out[t] = ratio(std::abs(p - q), p + q);

@@ -137,7 +137,7 @@ void check_inputs(const DataConfig& config) {
 // Bars, cleaned, into the table's columns.
 void store_bars(std::vector<SourcedBar> bars, const std::vector<std::string>& files, MarketTable& table) {
   bars = clean_bars(std::move(bars), files, table.report);
-  const auto points = [](Price price) { return static_cast<double>(price) * kPriceScale; };
+  const auto points = [](Price price) { return static_cast<double>(price) / kPricePoint; };
   for (const SourcedBar& sourced : bars) {
     const BarRecord& bar = sourced.bar;
     table.open_time.push_back(bar.open_time);

@@ -10,7 +10,7 @@ namespace foxhunt::market {
 namespace {
 
 double points(Price price) {
-  return static_cast<double>(price) * kPriceScale;
+  return static_cast<double>(price) / kPricePoint;
 }
 
 double imbalance(double bid, double ask) {
@@ -46,7 +46,6 @@ bool same(const BookRecord& a, const BookRecord& b) {
   });
 }
 
-// Without a sequence number two equal trades may well be two trades.
 bool same(const TradeRecord& a, const TradeRecord& b) {
   return a.sequence != 0 && a.sequence == b.sequence && a.ts_recv == b.ts_recv && a.ts_event == b.ts_event &&
          a.price == b.price && a.size == b.size && a.side == b.side && a.flags == b.flags;
@@ -134,9 +133,10 @@ void OrderFlow::book(const BookRecord& record) {
 void OrderFlow::trade(const TradeRecord& record) {
   ++trade_records_;
   if (last_trade_ && same(*last_trade_, record)) {
-    report_.add("trade_duplicate",
-                fmt::format("trade at {} ns, sequence {}: dropped", record.ts_recv, record.sequence));
-    return;
+    report_.add("trade_repeated",
+                fmt::format("trade at {} ns, sequence {}, equal to the one before: kept, as one order that "
+                            "meets two of one size prints so",
+                            record.ts_recv, record.sequence));
   }
   if (record.price == kUndefinedPrice || !(record.size > 0)) {
     report_.add("trade_without_price", fmt::format("trade at {} ns, size {}: dropped", record.ts_recv, record.size));

@@ -7,6 +7,12 @@
 // A book is usable when it is two-sided and ask > bid; only usable states enter spreads, imbalances, depths and the
 // mid.
 //
+// Cleaning, counted in the report: a book record equal to the one before is dropped (book_duplicate), as is one older
+// than it (book_out_of_order): each carries a whole state. A trade equal to the one before, sequence number included,
+// is kept (trade_repeated): one order that meets two resting orders of one size prints so on real feeds. A trade older
+// than the one before (trade_out_of_order) is kept while its bar is open, else dropped. A trade without price or size
+// is dropped (trade_without_price).
+//
 // A bar owns the records with ts_recv from the close of the bar before it (its own open after a break of 30 minutes or
 // more, and for the first bar) up to, not including, its own close.
 #pragma once
@@ -23,6 +29,8 @@
 
 namespace foxhunt::market {
 
+// 1e-9 points in a point. Dividing rounds once: a price of a few decimals becomes the double nearest to it.
+inline constexpr double kPricePoint = 1e9;
 inline constexpr Time kSessionBreak = 1'800'000'000'000;  // ns without a bar that end a session
 
 // Order-flow imbalance per level between two successive LAST states, contracts.
@@ -52,7 +60,7 @@ class OrderFlow {
   // Times of the cleaned bars, ascending and not overlapping; the spans must outlive the object.
   OrderFlow(std::span<const Time> open_time, std::span<const Time> close_time, DataReport& report);
 
-  // In order of ts_recv over both kinds; at equal times trades first, since they hit the book before its update.
+  // In the order of merge_records: by ts_recv over both kinds.
   void book(const BookRecord& record);
   void trade(const TradeRecord& record);
   // After the last record: closes the remaining bars.

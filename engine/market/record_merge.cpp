@@ -80,17 +80,24 @@ class MergeSink final : public RecordSink {
  public:
   MergeSink(TradeChannel& channel, RecordSink& sink) : channel_(channel), sink_(sink) {}
   void book(const BookRecord& record) override {
-    trades_until(record.ts_recv);
+    for (const TradeRecord* trade = channel_.peek(); trade && due(*trade, record); trade = channel_.peek())
+      pass(*trade);
     sink_.book(record);
   }
-  void trades_until(Time time) {
-    for (const TradeRecord* trade = channel_.peek(); trade && trade->ts_recv <= time; trade = channel_.peek()) {
-      sink_.trade(*trade);
-      channel_.pop();
-    }
+  void rest() {
+    for (const TradeRecord* trade = channel_.peek(); trade; trade = channel_.peek()) pass(*trade);
   }
 
  private:
+  static bool due(const TradeRecord& trade, const BookRecord& book) {
+    if (trade.ts_recv != book.ts_recv) return trade.ts_recv < book.ts_recv;
+    return trade.sequence <= book.sequence || book.sequence == 0;
+  }
+  void pass(const TradeRecord& trade) {
+    sink_.trade(trade);
+    channel_.pop();
+  }
+
   TradeChannel& channel_;
   RecordSink& sink_;
 };
@@ -118,7 +125,7 @@ void merge_records(const RecordSource& books, const RecordSource& trades, Record
   } closer{channel};
   MergeSink merge(channel, sink);
   books(merge);
-  merge.trades_until(std::numeric_limits<Time>::max());
+  merge.rest();
 }
 
 }  // namespace foxhunt::market

@@ -17,8 +17,9 @@ namespace foxhunt::market {
 using RecordSource = std::function<void(RecordSink&)>;
 
 // Runs `trades` on a thread of its own, a bounded number of records ahead, and `books` on this one. `sink` is called on
-// this thread only: a trade before the book update of the same time, since it hit the book as it was. What either
-// source or the sink throws is rethrown here after the thread has ended.
+// this thread only. At equal times the venue's sequence number decides; where that is equal or absent the trade comes
+// before the book update, since it hit the book as it was. What either source or the sink throws is rethrown here after
+// the thread has ended.
 void merge_records(const RecordSource& books, const RecordSource& trades, RecordSink& sink);
 
 }  // namespace foxhunt::market
