@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "engine/device/cuda/fatbins.h"
+#include "kernels/families.h"
 
 namespace foxhunt::device::cuda {
 namespace {

@@ -12,6 +12,7 @@
 #include "engine/device/cuda/modules.h"
 #include "engine/device/cuda/plan_cache.h"
 #include "engine/device/product.h"
+#include "kernels/families.h"
 
 namespace foxhunt::device::cuda {
 
