@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "engine/base/error.h"
+#include "kernels/families.h"
 
 namespace foxhunt {
 namespace {

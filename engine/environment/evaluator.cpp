@@ -6,7 +6,7 @@
 
 #include "engine/base/error.h"
 #include "engine/environment/baselines.h"
-#include "kernels/evaluation.h"
+#include "kernels/families.h"
 
 namespace foxhunt {
 namespace {

@@ -8,7 +8,7 @@
 #include "engine/device/buffer.h"
 #include "engine/environment/metrics.h"
 #include "engine/environment/session_fixture.h"
-#include "kernels/environment.h"
+#include "kernels/families.h"
 
 namespace foxhunt {
 namespace {

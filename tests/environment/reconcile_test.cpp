@@ -4,7 +4,7 @@
 #include <map>
 #include <random>
 
-#include "kernels/environment.h"
+#include "kernels/families.h"
 #include "tests/environment/test_market.h"
 
 namespace foxhunt {
