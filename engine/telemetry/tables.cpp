@@ -74,6 +74,16 @@ std::string range_text(const TableEntry& entry) {
   return fmt::format("{} to {}", entry.low, entry.high);
 }
 
+// A bar would end the cell.
+std::string cell(std::string_view text) {
+  std::string escaped;
+  for (const char c : text) {
+    if (c == '|') escaped += '\\';
+    escaped += c;
+  }
+  return escaped;
+}
+
 }  // namespace
 
 bool TableEntry::healthy(double value) const {
@@ -136,8 +146,9 @@ std::string health_markdown() {
       text += fmt::format("\n## {}\n\n| word | name | type | unit | healthy | meaning |\n|---|---|---|---|---|---|\n",
                           group);
     }
-    text += fmt::format("| {} | `{}` | {} | {} | {} | {} |\n", i, entry.name,
-                        entry.type == WordType::u32 ? "u32" : "f32", entry.unit, range_text(entry), entry.meaning);
+    text +=
+        fmt::format("| {} | `{}` | {} | {} | {} | {} |\n", i, entry.name, entry.type == WordType::u32 ? "u32" : "f32",
+                    entry.unit, range_text(entry), cell(entry.meaning));
   }
   text += "\n## NaN flags\n\n| bit | name | where |\n|---|---|---|\n";
   for (std::size_t i = 0; i < std::size(kNanTable); ++i)
