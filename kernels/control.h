@@ -57,6 +57,8 @@ struct Control {
   float iqn_ema, iqn_anchor;                     // L and L0 of the readiness rule
   float gate_entropy_ema;                        // H of the lambda rule
   uint32_t mse_steps, iqn_steps, entropy_steps;  // updates of those EMAs: the first value is copied
+  float last_mse, last_iqn, last_entropy;        // of the last finished step, read by the next one's schedules
+  float reserved2;
   uint64_t inserted;                             // transitions ever inserted: the ring's head
   uint32_t replay_size;
   float max_priority;  // largest ever stored, 1 before the first

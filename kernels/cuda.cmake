@@ -57,11 +57,15 @@ if(FOXHUNT_HAVE_CUDA)
     if(family STREQUAL environment)
       set(contract -fmad=false)  # fills must be exact
     endif()
+    set(header ${family})
+    if(DEFINED header_${family})
+      set(header ${header_${family}})
+    endif()
     # Uncompressed: loading is faster, and the test finds every entry point by name.
     add_custom_command(OUTPUT ${fatbin}
       COMMAND ${FOXHUNT_NVCC} -fatbin -std=c++20 -O3 -lineinfo ${contract} --threads 1 --expt-relaxed-constexpr
         -no-compress -Werror all-warnings -diag-suppress 177 ${targets} -I ${CMAKE_SOURCE_DIR}
-        -DFH_FAMILY_${family}=1 -MD -MF ${fatbin}.d -MT ${fatbin} -o ${fatbin} ${CMAKE_CURRENT_SOURCE_DIR}/emit_cuda.cu
+        -DFH_FAMILY_${family}=1 -DFH_HEADER=\"kernels/${header}.h\" -MD -MF ${fatbin}.d -MT ${fatbin} -o ${fatbin} ${CMAKE_CURRENT_SOURCE_DIR}/emit_cuda.cu
       MAIN_DEPENDENCY emit_cuda.cu DEPFILE ${fatbin}.d JOB_POOL nvcc COMMENT "CUDA kernels: ${family}" VERBATIM)
     list(APPEND FOXHUNT_FATBINS ${fatbin})
   endforeach()

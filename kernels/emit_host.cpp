@@ -1,30 +1,25 @@
-// Compiled once a family and instruction set (FH_FAMILY, FH_ISA from the build): puts this family's kernels into a
-// table of its own. Kernels are static functions, so no instruction set's code can be merged into another's.
-#include "kernels/families.h"
+// Compiled once a family and instruction set (FH_FAMILY, FH_FAMILY_<family> = 1, FH_HEADER, FH_ISA from the build):
+// puts this family's kernels into a table of its own. Kernels are static functions, so no instruction set's code can be
+// merged into another's.
+#include FH_HEADER
 #include "kernels/host_table.h"
 
-#define FH_JOIN2(a, b) a##_##b
-#define FH_JOIN(a, b) FH_JOIN2(a, b)
+#define FH_NAME2(family, isa) emit_##family##_##isa
+#define FH_NAME(family, isa) FH_NAME2(family, isa)
 #define FH_TEXT2(x) #x
 #define FH_TEXT(x) FH_TEXT2(x)
 
+#define FH_EMIT_0(function, Args)
+#define FH_EMIT_1(function, Args)                  \
+  table[static_cast<int>(KernelId::function)] = {  \
+      FH_TEXT(FH_FAMILY), #function, sizeof(Args), \
+      [](const Block& block, const void* args) { function(block, *static_cast<const Args*>(args)); }};
+
 namespace foxhunt::kernels {
-namespace {
-
-constexpr bool same(const char* a, const char* b) {
-  while (*a && *a == *b) ++a, ++b;
-  return *a == *b;
-}
-
-}  // namespace
 
 // Fills the entries of this family; leaves the others.
-void FH_JOIN(FH_JOIN(emit, FH_FAMILY), FH_ISA)(HostEntry* table) {
-#define FH_KERNEL(family, function, Args)           \
-  if constexpr (same(#family, FH_TEXT(FH_FAMILY)))  \
-    table[static_cast<int>(KernelId::function)] = { \
-        #family, #function, sizeof(Args),           \
-        [](const Block& block, const void* args) { function(block, *static_cast<const Args*>(args)); }};
+void FH_NAME(FH_FAMILY, FH_ISA)(HostEntry* table) {
+#define FH_KERNEL(family, function, Args) FH_JOIN(FH_EMIT_, FH_ON(FH_FAMILY_##family))(function, Args)
 #include "kernels/kernels.def"
 #undef FH_KERNEL
 }

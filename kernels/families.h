@@ -1,4 +1,4 @@
-// Every family of kernels, and the enumeration that both compilers and the engine share.
+// Every family of kernels, and which kernel takes which argument struct: what the engine launches through.
 #pragma once
 
 #include <type_traits>
@@ -9,6 +9,7 @@
 #include "kernels/distribution.h"
 #include "kernels/environment.h"
 #include "kernels/evaluation.h"
+#include "kernels/kernel_ids.h"
 #include "kernels/losses.h"
 #include "kernels/network.h"
 #include "kernels/optimiser.h"
@@ -19,16 +20,6 @@
 #include "kernels/telemetry.h"
 
 namespace foxhunt::kernels {
-
-enum class KernelId : uint16_t {
-#define FH_KERNEL(family, function, Args) function,
-#include "kernels/kernels.def"
-#undef FH_KERNEL
-  count
-};
-
-inline constexpr int kKernelCount = static_cast<int>(KernelId::count);
-inline constexpr std::size_t kMaxArgumentBytes = 4096;  // what every CUDA device accepts
 
 template <class Args>
 struct KernelTraits;  // id and name of the kernel that takes Args

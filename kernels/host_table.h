@@ -1,7 +1,8 @@
 // The host's table of kernels: one function pointer a kernel, from the best instruction set that this processor has.
 #pragma once
 
-#include "kernels/families.h"
+#include "kernels/block.h"
+#include "kernels/kernel_ids.h"
 
 namespace foxhunt::kernels {
 

@@ -37,6 +37,7 @@ struct RowLossesArgs {
   float* q_next;                  // [B, A]
   int32_t* greedy;                // [B, D]
   float* probabilities;           // [B, D, Z] of the chosen action
+  float* projected;               // [B, D, Z] projected target of the chosen action
   float* td;                      // [B]
   float* q_taken;                 // [B]
   float* iql;                     // [B, 2]
@@ -126,7 +127,10 @@ FH_FN BranchTerms branch_losses(const Team& team, const RowLossesArgs& a, const 
   float pull[kMaxBranchActions];  // d total / d q_k
   for (int k = 0; k < count; ++k) pull[k] = k_cql * (exponential(q[k] - largest) / exp_sum - (k == chosen ? 1.0f : 0.0f));
   pull[chosen] += k_mse;
-  team_each(team, atoms, [&](int z) { a.probabilities[(b * a.sizes.branches + d) * atoms + z] = p[z]; });
+  team_each(team, atoms, [&](int z) {
+    a.probabilities[(b * a.sizes.branches + d) * atoms + z] = p[z];
+    a.projected[(b * a.sizes.branches + d) * atoms + z] = s.m[z];
+  });
   // d q_k / d logit = p (z - q); the cross entropy adds p mass - m for the chosen action.
   for (int k = 0; k < count; ++k) {
     const float* pk = s.p + k * atoms;
@@ -255,7 +259,7 @@ FH_FN void row_losses(const Block& block, const RowLossesArgs& a) {
 
 // Batch means of all terms, mixture balance, gate entropy, total: one block, in double.
 struct FinishLossesArgs {
-  const Control* control;
+  Control* control;        // last_mse, last_iqn, last_entropy written for the next step's schedules
   const float* row_terms;  // [B, kRowLosses]
   const float* weight;     // [B]
   const float* gates;      // [B, E]
@@ -273,7 +277,7 @@ FH_FN double mean_term(const Block& block, const FinishLossesArgs& a, int column
 }
 
 FH_FN void finish_losses(const Block& block, const FinishLossesArgs& a) {
-  const Control& c = *a.control;
+  Control& c = *a.control;
   const double c51 = mean_term(block, a, row_c51, true), mse = mean_term(block, a, row_mse, true);
   const double iqn = mean_term(block, a, row_iqn, true), cql = mean_term(block, a, row_cql, false);
   const double high = mean_term(block, a, row_iql_high, false), low = mean_term(block, a, row_iql_low, false);
@@ -309,6 +313,10 @@ FH_FN void finish_losses(const Block& block, const FinishLossesArgs& a) {
   a.losses[loss_aux_volatility] = v;
   a.losses[loss_moe_balance] = balance;
   *a.gate_entropy = entropy;
+  if (c.halt) return;
+  c.last_mse = static_cast<float>(mse);
+  c.last_iqn = static_cast<float>(iqn);
+  c.last_entropy = static_cast<float>(entropy);
 }
 
 // Regime-scaled TD error modulated by the IQL advantage, raised to alpha: the new priorities.

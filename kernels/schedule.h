@@ -43,11 +43,34 @@ FH_FN void apply_settings(const Block& block, const ApplySettingsArgs& a) {
   if (block.thread() == 0) take_settings(*a.control, a.command);
 }
 
+// EMAs that drive c51 alpha, IQN readiness and the mixture's lambda, from the losses of the step before: each step's schedules stand still
+// while it runs, and a step that was refused for a NaN teaches them nothing.
+FH_FN void advance_schedules(Control& c, float log_experts) {
+  if (not_finite(c.last_mse) || not_finite(c.last_iqn) || not_finite(c.last_entropy)) return;
+  const Settings& s = c.settings;
+  c.mse_fast = c.mse_steps ? c.mse_fast + 0.05f * (c.last_mse - c.mse_fast) : c.last_mse;
+  c.mse_slow = c.mse_steps ? c.mse_slow + 0.005f * (c.last_mse - c.mse_slow) : c.last_mse;
+  ++c.mse_steps;
+  const float apart = c.mse_fast > c.mse_slow ? c.mse_fast - c.mse_slow : c.mse_slow - c.mse_fast;
+  if (apart <= 0.1f * c.mse_slow) c.c51_alpha += 1.0f / 2000.0f;
+  c.c51_alpha = clamp(c.c51_alpha, s.c51_alpha_floor, 1.0f);
+  c.iqn_ema = c.iqn_steps ? c.iqn_ema + 0.01f * (c.last_iqn - c.iqn_ema) : c.last_iqn;
+  ++c.iqn_steps;
+  if (c.since_reset <= 500) c.iqn_anchor = c.iqn_steps == 1 ? c.iqn_ema : maximum(c.iqn_anchor, c.iqn_ema);
+  const bool ready = c.since_reset >= 500 && c.iqn_anchor > 0;
+  c.iqn_readiness = ready ? clamp((c.iqn_anchor - c.iqn_ema) / c.iqn_anchor, 0.0f, 1.0f) : 0.0f;
+  c.gate_entropy_ema = c.entropy_steps ? c.gate_entropy_ema + 0.05f * (c.last_entropy - c.gate_entropy_ema) : c.last_entropy;
+  ++c.entropy_steps;
+  const float share = log_experts > 0 ? c.gate_entropy_ema / log_experts : 1.0f;
+  c.moe_lambda_now = s.moe_lambda * clamp(2.0f - 2.0f * share, 0.1f, 2.0f);
+}
+
 // The head of a step, one thread. tau = final + (init - final) (1 + cos(pi t / T)) / 2 with t the updates since the last reset.
 struct BeginStepArgs {
   Control* control;
   const CommandBlock* command;     // mapped
   const InjectedScalars* injected; // mapped
+  float log_experts;               // ln E
 };
 
 FH_FN void begin_step(const Block& block, const BeginStepArgs& a) {
@@ -57,6 +80,7 @@ FH_FN void begin_step(const Block& block, const BeginStepArgs& a) {
   if (c.halt) return;
   take_settings(c, a.command);
   const Settings& s = c.settings;
+  if (c.since_reset > 0 && !s.injected) advance_schedules(c, a.log_experts);
   ++c.step;
   ++c.adam_t;
   ++c.since_reset;
@@ -75,38 +99,6 @@ FH_FN void begin_step(const Block& block, const BeginStepArgs& a) {
   }
   const Random4 r = philox(c.seed, static_cast<uint32_t>(Purpose::depth), c.step, 0);
   for (int k = 0; k < kDepthBlocks; ++k) c.depth_scale[k] = uniform(r.v[k]) < s.depth_keep ? 1.0f / s.depth_keep : 0.0f;
-}
-
-// The tail of a step, one thread: EMAs that drive c51 alpha, IQN readiness and the mixture's lambda, from this step's losses.
-struct EndStepArgs {
-  Control* control;
-  const double* losses;        // [kLossTerms]
-  const double* gate_entropy;  // [1]
-  float log_experts;           // ln E
-};
-
-FH_FN void end_step(const Block& block, const EndStepArgs& a) {
-  if (block.thread() != 0) return;
-  Control& c = *a.control;
-  if (c.halt || c.settings.injected) return;
-  const Settings& s = c.settings;
-  const float mse = static_cast<float>(a.losses[loss_mse]), iqn = static_cast<float>(a.losses[loss_iqn]);
-  const float entropy = static_cast<float>(*a.gate_entropy);
-  c.mse_fast = c.mse_steps ? c.mse_fast + 0.05f * (mse - c.mse_fast) : mse;
-  c.mse_slow = c.mse_steps ? c.mse_slow + 0.005f * (mse - c.mse_slow) : mse;
-  ++c.mse_steps;
-  const float apart = c.mse_fast > c.mse_slow ? c.mse_fast - c.mse_slow : c.mse_slow - c.mse_fast;
-  if (apart <= 0.1f * c.mse_slow) c.c51_alpha += 1.0f / 2000.0f;
-  c.c51_alpha = clamp(c.c51_alpha, s.c51_alpha_floor, 1.0f);
-  c.iqn_ema = c.iqn_steps ? c.iqn_ema + 0.01f * (iqn - c.iqn_ema) : iqn;
-  ++c.iqn_steps;
-  if (c.since_reset <= 500) c.iqn_anchor = c.iqn_steps == 1 ? c.iqn_ema : maximum(c.iqn_anchor, c.iqn_ema);
-  const bool ready = c.since_reset > 500 && c.iqn_anchor > 0;
-  c.iqn_readiness = ready ? clamp((c.iqn_anchor - c.iqn_ema) / c.iqn_anchor, 0.0f, 1.0f) : 0.0f;
-  c.gate_entropy_ema = c.entropy_steps ? c.gate_entropy_ema + 0.05f * (entropy - c.gate_entropy_ema) : entropy;
-  ++c.entropy_steps;
-  const float share = a.log_experts > 0 ? c.gate_entropy_ema / a.log_experts : 1.0f;
-  c.moe_lambda_now = s.moe_lambda * clamp(2.0f - 2.0f * share, 0.1f, 2.0f);
 }
 
 // The fold boundary's part of the control block; the global step, the random streams and the replay's counters of age stay.
@@ -129,6 +121,7 @@ FH_FN void reset_control(const Block& block, const ResetControlArgs& a) {
   c.c51_alpha = a.c51_alpha_start;
   c.iqn_readiness = 0;
   c.moe_lambda_now = c.settings.moe_lambda;
+  c.last_mse = c.last_iqn = c.last_entropy = 0;
   c.mse_fast = c.mse_slow = c.iqn_ema = c.iqn_anchor = c.gate_entropy_ema = 0;
   c.mse_steps = c.iqn_steps = c.entropy_steps = 0;
   c.inserted = 0;

@@ -13,7 +13,12 @@
 #include <vector>
 
 #include "engine/device/product.h"
-#include "kernels/families.h"
+#include "kernels/kernel_ids.h"
+
+namespace foxhunt::kernels {
+template <class Args>
+struct KernelTraits;  // kernels/families.h
+}
 
 namespace foxhunt::device {
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/device/device.h"
+#include "kernels/families.h"
 
 namespace foxhunt::device {
 

@@ -1,8 +1,8 @@
 // The learner: parameters, replay ring, and the training step as one graph. Belongs to the thread that owns the device.
 #pragma once
 
-#include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -13,9 +13,15 @@
 #include "engine/device/recorder.h"
 #include "engine/tensors/tensor_table.h"
 #include "kernels/control.h"
+#include "kernels/step_results.h"
 #include "kernels/transition.h"
 
 namespace foxhunt {
+
+namespace telemetry {
+class Telemetry;
+}
+struct Injection;
 
 // Device memory that the collector fills and the step reads.
 struct ReplayView {
@@ -50,6 +56,7 @@ class Learner {
 
   const TensorTable& table() const;
   const LearnerOptions& options() const;
+  device::Device& device();
   device::Stream& stream();  // every step and the collector run in it, in order
 
   // Arenas, device memory, arena_size() floats each.
@@ -63,15 +70,26 @@ class Learner {
   ReplayView replay();
   void set_bar_table(const kernels::BarTable& table);  // before the first step; addresses must stay
 
-  // Host-settable scalars: change the copy, then publish it. Takes effect at the next step or at apply_settings().
-  kernels::Settings& settings();
-  void publish_settings();
+  // Host-settable scalars. edit_settings publishes the change as a whole; it takes effect at the next step or at
+  // apply_settings().
+  const kernels::Settings& settings() const;
+  void edit_settings(const std::function<void(kernels::Settings&)>& change);
   void apply_settings();  // copies them into Control now, in stream order
 
   // Xavier and sigma initialisation from the seed; target = params; moments 0.
   void initialise();
   // The fold boundary's rules for parameters, target, moments and counters: shrink_and_perturb(0.8), hard sync, reset.
   void begin_fold(int fold);
+
+  // What the last step left on the device, and the recorder of telemetry (null when the sizes are not those of a
+  // session).
+  const kernels::StepResults& results() const;
+  telemetry::Telemetry* telemetry();
+  // Buffers that stand in for replay, noise and schedules while settings().injected is set; IQN levels, [T] on the
+  // device.
+  Injection& injection();
+  float* taus();
+  int spectral_floats() const;
 
   // Launches one step: the first eagerly, later ones as one graph. Returns at once; at most two launches are ahead of
   // completed().
@@ -80,6 +98,7 @@ class Learner {
   std::uint64_t completed() const;  // steps whose record is published (mapped word)
   std::uint32_t halted() const;     // halt bits as published
   std::uint32_t nan_flags() const;
+  void request_halt();  // from any thread: takes effect at the next step
   void clear_halt();
   void drain();  // waits until everything launched is done
 
@@ -93,6 +112,7 @@ class Learner {
   std::vector<ChildTiming> profile(int steps);
 
  private:
+  std::uint64_t published() const;
   struct Parts;
   std::unique_ptr<Parts> parts_;
 };

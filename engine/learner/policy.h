@@ -14,8 +14,6 @@
 
 namespace foxhunt {
 
-class Network;  // plans and buffers of one forward pass
-
 class Policy {
  public:
   // rows: environments that act at once. lane: names the product workspaces, unique among what may run side by side.
@@ -35,7 +33,8 @@ class Policy {
   const float* variance() const;  // [rows, actions] of the return distribution
 
  private:
-  std::unique_ptr<Network> network_;
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
 };
 
 }  // namespace foxhunt
