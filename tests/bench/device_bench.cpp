@@ -7,6 +7,7 @@
 
 #include "engine/device/buffer.h"
 #include "engine/device/registry.h"
+#include "kernels/families.h"
 
 namespace {
 
@@ -22,21 +23,25 @@ ProductShape shape(int m, int n, int k, int batch = 1, Epilogue epilogue = Epilo
   return s;
 }
 
-// The fastest of several runs, in microseconds for each of `repeats` launches.
-double best_us(Device& device, Stream& stream, Executable& executable, int repeats) {
-  for (int i = 0; i < 4; ++i) device.launch(executable, stream);  // warms up, and lets the plan time both ways
+constexpr std::chrono::milliseconds kTime{200};  // for each figure
+
+// Microseconds of the fastest launch: short ones, so that a busy machine leaves some of them alone.
+double best_us(Device& device, Stream& stream, Executable& executable) {
   double best = 1e30;
-  for (int run = 0; run < 60; ++run) {
-    const auto begin = std::chrono::steady_clock::now();
-    for (int i = 0; i < repeats; ++i) device.launch(executable, stream);
+  const auto end = std::chrono::steady_clock::now() + kTime;
+  const auto first = device.create_event(true), last = device.create_event(true);
+  while (std::chrono::steady_clock::now() < end) {
+    device.launch(executable, stream);  // the stream's thread is awake when the timed one starts
+    device.record(*first, stream);
+    device.launch(executable, stream);
+    device.record(*last, stream);
     device.synchronise(stream);
-    const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - begin;
-    best = std::min(best, took.count() / repeats);
+    best = std::min(best, 1000.0 * static_cast<double>(device.elapsed_ms(*first, *last)));
   }
   return best;
 }
 
-// Microseconds of one product out of a graph that holds ten, one after the other.
+// Microseconds of one product out of a graph that holds two, one after the other.
 double product_us(Device& device, const ProductShape& s) {
   const auto elements = [&](std::int64_t one) { return static_cast<std::size_t>(one * s.batch); };
   const Buffer<float> a(device, elements(s.stride_a)), b(device, elements(s.stride_b)), c(device, elements(s.stride_c));
@@ -45,10 +50,10 @@ double product_us(Device& device, const ProductShape& s) {
   const auto stream = device.create_stream();
   const auto product = device.plan(s, "bench");
   device.begin_capture(*stream);
-  for (int i = 0; i < 10; ++i)
+  for (int i = 0; i < 2; ++i)
     device.multiply(*stream, *product, {a.data(), b.data(), c.data(), bias.data(), mask.data()});
   const auto executable = device.instantiate(*device.end_capture(*stream));
-  return best_us(device, *stream, *executable, 2) / 10;
+  return best_us(device, *stream, *executable) / 2;
 }
 
 // Microseconds of a graph of 100 kernels of one block over one word: what a launch and its nodes cost by themselves.
@@ -60,7 +65,7 @@ double empty_graph_us(Device& device, int blocks) {
   const Launch launch{static_cast<std::uint32_t>(blocks), 1, 128, 0, 0};
   for (int i = 0; i < 100; ++i) device.launch(*stream, ModuleSet::graph, launch, args);
   const auto executable = device.instantiate(*device.end_capture(*stream));
-  return best_us(device, *stream, *executable, 5);
+  return best_us(device, *stream, *executable);
 }
 
 }  // namespace

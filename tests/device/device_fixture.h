@@ -12,6 +12,7 @@
 #include "engine/device/buffer.h"
 #include "engine/device/recorder.h"
 #include "engine/device/registry.h"
+#include "kernels/families.h"
 
 namespace foxhunt::device::test {
 

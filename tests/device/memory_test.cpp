@@ -185,6 +185,16 @@ TEST_P(DeviceBasics, CountersAndEventsMayBeReadFromAnotherThread) {
   EXPECT_EQ(device().counters().launches, 200u);
 }
 
+TEST_P(DeviceBasics, MemoryIsReleasedAfterTheWorkThatUsesIt) {
+  const Buffer<std::uint32_t> kept(device(), 1 << 20);
+  for (std::uint32_t i = 1; i <= 5; ++i) {
+    const Buffer<std::uint32_t> words(device(), 1 << 20);
+    fill_words(stream(), ModuleSet::eager, words, i);
+    device().copy(stream(), kept.data(), words.data(), words.bytes());
+  }
+  EXPECT_EQ(values(kept), std::vector<std::uint32_t>(1 << 20, 5u));
+}
+
 TEST_P(DeviceBasics, AStreamFinishesItsWorkBeforeItGoesAway) {
   const Buffer<std::uint32_t> words(device(), 1 << 20);
   {

@@ -71,7 +71,7 @@ void* HostDevice::allocate(std::size_t bytes) {
 
 // Allowed while a capture is open, or an exception in a recording could not unwind.
 void HostDevice::release(void* memory) noexcept {
-  memory_.release(memory, false);
+  free_memory(memory, false);
 }
 
 Mapped HostDevice::allocate_mapped(std::size_t bytes) {
@@ -82,7 +82,12 @@ Mapped HostDevice::allocate_mapped(std::size_t bytes) {
 }
 
 void HostDevice::release(const Mapped& memory) noexcept {
-  memory_.release(memory.host, true);
+  free_memory(memory.host, true);
+}
+
+void HostDevice::free_memory(void* memory, bool mapped) noexcept {
+  for (HostStream* stream : *streams_) stream->drain();
+  memory_.release(memory, mapped);
 }
 
 HostStream& HostDevice::own(const char* call, Stream& stream) const {
@@ -99,8 +104,7 @@ HostEvent& HostDevice::own(const char* call, Event& event) const {
 
 std::unique_ptr<Stream> HostDevice::create_stream(int) {
   refuse_in_capture("create_stream");
-  auto stream = std::make_unique<HostStream>(this, pool_);
-  return stream;
+  return std::make_unique<HostStream>(this, pool_, streams_);
 }
 
 std::unique_ptr<Event> HostDevice::create_event(bool timing) {

@@ -68,6 +68,8 @@ class HostDevice : public Device {
   HostEvent& own(const char* call, Event& event) const;
   HostGraph& own(const char* call, Graph& graph) const;
 
+  // Frees after the streams' queued work, as CUDA does.
+  void free_memory(void* memory, bool mapped) noexcept;
   bool capturing();
   // Throws, and spoils every open capture, as CUDA does.
   void refuse_in_capture(const char* call);
@@ -81,6 +83,7 @@ class HostDevice : public Device {
   AtomicCounters counters_;
   MemoryTable memory_;
   ThreadPool pool_;
+  std::shared_ptr<StreamList> streams_ = std::make_shared<StreamList>();
   std::vector<std::weak_ptr<Capture>> captures_;  // those that may be open
   std::vector<std::shared_ptr<const ProductPlan>> plans_;
 };

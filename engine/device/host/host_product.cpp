@@ -12,7 +12,7 @@
 namespace foxhunt::device::host {
 namespace {
 
-constexpr double kPieceFlops = 1.5e6;  // about 25 us: under it the hand-over to a thread costs more than it saves
+constexpr double kPieceFlops = 1.5e6;  // about 15 us: under it the hand-over to a thread costs more than it saves
 constexpr int kMostPieces = 16;        // of one matrix
 constexpr int kColumnGranule = 16;     // a multiple of the kernels' register tile, so that pieces have no ragged edge
 constexpr int kRowGranule = 8;

@@ -7,8 +7,14 @@
 
 namespace foxhunt::device::host {
 
+HostStream::HostStream(const void* device, ThreadPool& pool, std::shared_ptr<StreamList> all)
+    : device_(device), pool_(pool), all_(std::move(all)) {
+  all_->push_back(this);
+}
+
 HostStream::~HostStream() {
-  if (capture) capture->leave(*this);
+  std::erase(*all_, this);
+  if (const std::shared_ptr<Capture> held = capture) held->leave(*this);
   {
     const std::lock_guard lock(mutex_);
     stop_ = true;

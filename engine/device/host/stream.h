@@ -25,9 +25,12 @@ struct Task {
   std::vector<std::shared_ptr<Completion>> graph_events;  // of the plan's event-record nodes, in its order
 };
 
+class HostStream;
+using StreamList = std::vector<HostStream*>;  // of one device
+
 class HostStream : public Stream {
  public:
-  HostStream(const void* device, ThreadPool& pool) : device_(device), pool_(pool) {}
+  HostStream(const void* device, ThreadPool& pool, std::shared_ptr<StreamList> all);
   ~HostStream() override;  // finishes what is queued
 
   const void* device() const { return device_; }
@@ -44,6 +47,7 @@ class HostStream : public Stream {
 
   const void* device_;
   ThreadPool& pool_;
+  std::shared_ptr<StreamList> all_;  // this one included
   std::mutex mutex_;
   std::condition_variable ready_, drained_;
   std::vector<Task> ring_ = std::vector<Task>(16);  // grows when full, so a running step allocates nothing
