@@ -145,6 +145,7 @@ FH_FN void publish(const Block& block, const PublishArgs& a) {
     store_shared_word(&mapped.halt, control.halt);
     store_shared_word(&mapped.nan_flags, control.nan_flags);
     if (fresh) {
+      if (p.published_step == 0) store_shared_word(&mapped.first_step, static_cast<uint32_t>(step));
       p.published_step = step;
       store_release_word(&record[step_word_step_last], static_cast<uint32_t>(step));
       store_release_word(&mapped.completed, static_cast<uint32_t>(step));

@@ -137,11 +137,12 @@ static_assert(envelope_reserved <= kEnvelopeWords);
 
 // Mapped memory, written by `publish` alone. All words are 32-bit and shared: read them through load_shared_word.
 struct alignas(64) MappedTelemetry {
-  uint32_t completed;  // low word of the last step whose record is whole
-  uint32_t halt;       // Control::halt
-  uint32_t nan_flags;  // Control::nan_flags
-  uint32_t publishes;  // publications, halted ones included: the heartbeat
-  uint32_t reserved[12];
+  uint32_t completed;   // low word of the last step whose record is whole
+  uint32_t halt;        // Control::halt
+  uint32_t nan_flags;   // Control::nan_flags
+  uint32_t publishes;   // publications, halted ones included: the heartbeat
+  uint32_t first_step;  // low word of the first step published through this memory
+  uint32_t reserved[11];
   uint32_t sequence;  // odd while the envelope is written
   uint32_t reserved2[15];
   uint32_t envelope[kEnvelopeWords];

@@ -63,10 +63,10 @@ RunRecorder::~RunRecorder() {
 void RunRecorder::run() {
   const std::chrono::duration<double> pace(options_.pace_seconds);
   std::unique_lock lock(mutex_);
-  while (!stopping_) {
+  do {
     wake_.wait_for(lock, pace, [this] { return stopping_; });
     drain();
-  }
+  } while (!stopping_);
 }
 
 void RunRecorder::flush() {

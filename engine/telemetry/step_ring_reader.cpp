@@ -35,17 +35,11 @@ bool StepRingReader::read(std::uint64_t step, StepRecord& out) const {
   return true;
 }
 
-void StepRingReader::begin_at_oldest(std::uint64_t head) {
-  StepRecord record;
-  next_ = head;
-  while (next_ > 1 && head - next_ + 1 < kRingRecords && read(next_ - 1, record)) --next_;
-}
-
 int StepRingReader::drain(std::vector<StepRecord>& out) {
   const std::uint64_t newest = head();
   if (next_ == 0) {
     if (newest == 0) return 0;
-    begin_at_oldest(newest);
+    next_ = newest - (static_cast<std::uint32_t>(newest) - load_shared_word(&mapped_.first_step));
   }
   if (newest + 1 < next_) {
     ++rewinds_;

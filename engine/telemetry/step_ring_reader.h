@@ -11,8 +11,8 @@ namespace foxhunt::telemetry {
 
 class StepRingReader {
  public:
-  // next_step: the first step wanted (a session passes its own last step + 1). 0: what comes after the newest record,
-  // or from the oldest one whose successors are all there when nothing was published yet.
+  // next_step: the first step wanted (a session passes its own last step + 1). 0: what comes after the newest record;
+  // when nothing was published yet, the first step that will be.
   explicit StepRingReader(const kernels::MappedTelemetry& mapped, std::uint64_t next_step = 0);
 
   // Appends the records published since the last call; returns how many. Never blocks the writer.
@@ -30,7 +30,6 @@ class StepRingReader {
  private:
   std::uint64_t head() const;
   bool read(std::uint64_t step, StepRecord& out) const;
-  void begin_at_oldest(std::uint64_t head);
 
   const kernels::MappedTelemetry& mapped_;
   std::uint64_t next_ = 0;  // 0: nothing was published when this reader began

@@ -111,7 +111,7 @@ double correlation(const FakeStep& s) {
     const double x = s.aux_output[b * 8] - mx, y = s.aux[b * 4] - my;
     xx += x * x, yy += y * y, xy += x * y;
   }
-  return xy / std::sqrt(xx * yy);
+  return xx > 0 && yy > 0 ? xy / std::sqrt(xx * yy) : 0;
 }
 
 double quantile(const FakeStep& s, int b, int column, double level) {
