@@ -53,9 +53,9 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{"edge", "cuda", device::Precision::fp32}, Case{"wide", "cuda", device::Precision::fp32},
                       Case{"core", "cuda", device::Precision::tf32}, Case{"edge", "cuda", device::Precision::tf32},
                       Case{"wide", "cuda", device::Precision::tf32}),
-    [](const auto& info) {
-      return std::string(info.param.fixture) + "_" + info.param.device +
-             (info.param.precision == device::Precision::fp32 ? "_fp32" : "_tf32");
+    [](const auto& param) {
+      return std::string(param.param.fixture) + "_" + param.param.device +
+             (param.param.precision == device::Precision::fp32 ? "_fp32" : "_tf32");
     });
 
 }  // namespace
