@@ -14,8 +14,8 @@
 namespace foxhunt::market {
 namespace {
 
-constexpr std::size_t kChunk = std::size_t{1} << 18;         // bytes a read of a compressed file
-constexpr std::size_t kFrameHeader = 5;                      // bytes: the least of a zstd frame header
+constexpr std::size_t kChunk = std::size_t{1} << 18;            // bytes a read of a compressed file
+constexpr std::size_t kFrameHeader = 5;                         // bytes: the least of a zstd frame header
 constexpr std::uint64_t kReportEvery = std::uint64_t{4} << 20;  // bytes between two progress reports
 
 std::uint32_t little32(const std::uint8_t* at) {
@@ -135,7 +135,8 @@ ByteStream::ByteStream(const std::filesystem::path& path, const Progress& progre
   const std::uint32_t magic = s.compressed_end >= 4 ? little32(s.compressed.data()) : 0;
   if (magic == ZSTD_MAGICNUMBER || (magic & 0xFFFFFFF0U) == 0x184D2A50U) {
     if (s.compressed_end >= 11 && magic != ZSTD_MAGICNUMBER && std::memcmp(s.compressed.data() + 8, "DBZ", 3) == 0) {
-      s.fail("is a legacy DBZ file (2022), which is not read", 0, "convert it to DBN 1, 2 or 3 with Databento's dbn tool");
+      s.fail("is a legacy DBZ file (2022), which is not read", 0,
+             "convert it to DBN 1, 2 or 3 with Databento's dbn tool");
     }
     s.context.reset(ZSTD_createDCtx());
     FH_CHECK(s.context != nullptr, "no memory for a zstd context");
@@ -166,10 +167,18 @@ void ByteStream::skip(std::size_t count) {
   s.position += count;
 }
 
-bool ByteStream::compressed() const { return state_->context != nullptr; }
-std::uint64_t ByteStream::position() const { return state_->position; }
-const std::string& ByteStream::name() const { return state_->name; }
-const std::string& ByteStream::file_name() const { return state_->file_name; }
+bool ByteStream::compressed() const {
+  return state_->context != nullptr;
+}
+std::uint64_t ByteStream::position() const {
+  return state_->position;
+}
+const std::string& ByteStream::name() const {
+  return state_->name;
+}
+const std::string& ByteStream::file_name() const {
+  return state_->file_name;
+}
 
 std::uint64_t ByteStream::file_offset(std::uint64_t position) const {
   return state_->context ? state_->compressed_offset() : position;

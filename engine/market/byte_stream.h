@@ -23,7 +23,8 @@ class ByteStream {
   ByteStream(const ByteStream&) = delete;
   ByteStream& operator=(const ByteStream&) = delete;
 
-  // What lies ahead, contiguous: at least `wanted` (<= kWindow) bytes unless the end comes first. Valid until the next call.
+  // What lies ahead, contiguous: at least `wanted` (<= kWindow) bytes unless the end comes first. Valid until the next
+  // call.
   std::span<const std::uint8_t> peek(std::size_t wanted);
   // `count` bytes of the last peek() are done with.
   void skip(std::size_t count);

@@ -20,7 +20,9 @@ constexpr std::int64_t days_from_civil(std::int64_t year, int month, int day) {
   return era * 146'097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719'468;
 }
 
-constexpr bool leap_year(std::int64_t year) { return (year % 4 == 0 && year % 100 != 0) || year % 400 == 0; }
+constexpr bool leap_year(std::int64_t year) {
+  return (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+}
 
 constexpr int days_in_month(std::int64_t year, int month) {
   constexpr int kDays[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
@@ -33,7 +35,9 @@ constexpr bool valid_date(std::int64_t year, std::int64_t month, std::int64_t da
          day <= days_in_month(year, static_cast<int>(month));
 }
 
-constexpr std::int64_t floor_divide(std::int64_t a, std::int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
+constexpr std::int64_t floor_divide(std::int64_t a, std::int64_t b) {
+  return a / b - (a % b < 0 ? 1 : 0);
+}
 
 // yyyymmdd of a day number.
 std::int64_t date_number(std::int64_t days);

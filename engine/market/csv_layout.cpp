@@ -10,7 +10,9 @@
 namespace foxhunt::market {
 namespace {
 
-bool is_number(std::string_view text) { return parse_decimal(text).has_value(); }
+bool is_number(std::string_view text) {
+  return parse_decimal(text).has_value();
+}
 
 bool is_date(std::string_view text) {
   const bool separated = text.find_first_of("-/.:", 1) != std::string_view::npos;
@@ -47,9 +49,10 @@ CsvFamily family_of(const Names& names) {
 
 void find_times(const Names& names, CsvColumns& columns) {
   columns.receive_time = names.find({"ts_recv", "local_timestamp"});
-  columns.time = names.find({"ts_event", "open_time", "time_open", "bar_start", "start_time", "start", "timestamp", "datetime",
-                             "date_time", "timestamp_utc", "datetime_utc", "time_utc", "utc", "gmt_time", "ts", "timestamp_ms",
-                             "timestamp_ns", "unix", "unix_timestamp", "epoch"});
+  columns.time =
+      names.find({"ts_event", "open_time",    "time_open",     "bar_start",    "start_time",     "start", "timestamp",
+                  "datetime", "date_time",    "timestamp_utc", "datetime_utc", "time_utc",       "utc",   "gmt_time",
+                  "ts",       "timestamp_ms", "timestamp_ns",  "unix",         "unix_timestamp", "epoch"});
   const int date = names.find({"date", "day"});
   const int time = names.find({"time", "time_of_day"});
   columns.close_time = names.find({"close_time", "time_close", "bar_end", "end_time", "end"});
@@ -107,12 +110,18 @@ std::string plain_name(std::string_view name) {
 
 const char* family_name(CsvFamily family) {
   switch (family) {
-    case CsvFamily::databento: return "Databento";
-    case CsvFamily::tardis: return "Tardis";
-    case CsvFamily::binance_kline: return "Binance kline";
-    case CsvFamily::metatrader: return "MetaTrader";
-    case CsvFamily::lean: return "LEAN";
-    case CsvFamily::other: break;
+    case CsvFamily::databento:
+      return "Databento";
+    case CsvFamily::tardis:
+      return "Tardis";
+    case CsvFamily::binance_kline:
+      return "Binance kline";
+    case CsvFamily::metatrader:
+      return "MetaTrader";
+    case CsvFamily::lean:
+      return "LEAN";
+    case CsvFamily::other:
+      break;
   }
   return "";
 }

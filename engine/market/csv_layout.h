@@ -19,19 +19,19 @@ enum class CsvFamily { other, databento, tardis, binance_kline, metatrader, lean
 struct CsvColumns {
   int time = -1, time_of_day = -1;  // of the event, or of the bar
   int receive_time = -1;
-  int close_time = -1;              // beside an open time: the bar's last moment
+  int close_time = -1;  // beside an open time: the bar's last moment
   int open = -1, high = -1, low = -1, close = -1;
-  std::vector<int> volumes;         // candidates, the best first; `volume` is the one chosen
+  std::vector<int> volumes;  // candidates, the best first; `volume` is the one chosen
   int volume = -1;
   int symbol = -1;
-  bool symbol_is_id = false;        // the column holds instrument ids
+  bool symbol_is_id = false;  // the column holds instrument ids
   int price = -1, size = -1, side = -1, action = -1, buyer_is_maker = -1;
   int flags = -1, depth = -1, sequence = -1, record_type = -1;
   struct LevelColumns {
     int bid_price = -1, ask_price = -1, bid_size = -1, ask_size = -1, bid_count = -1, ask_count = -1;
   };
   std::array<LevelColumns, kBookLevels> levels;
-  int level_count = 0;              // levels whose prices and sizes are all there
+  int level_count = 0;  // levels whose prices and sizes are all there
 };
 
 struct CsvLayout {
@@ -43,12 +43,12 @@ struct CsvLayout {
   CsvColumns columns;
   TimeFormat time, receive_time;
   std::shared_ptr<const TimeZone> zone;
-  bool descending = false;         // newest row first
+  bool descending = false;  // newest row first
   NumberStyle numbers;
-  Decimal scale{1, 0};             // file price x scale = points
-  int size_decimals = 0;           // of a book's sizes: they are counted in units of 10^-this
+  Decimal scale{1, 0};    // file price x scale = points
+  int size_decimals = 0;  // of a book's sizes: they are counted in units of 10^-this
   bool stamped_at_close = false;
-  std::int64_t interval = 0;       // ns
+  std::int64_t interval = 0;  // ns
 };
 
 // Fills names, family and columns from a header's fields.

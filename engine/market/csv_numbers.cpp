@@ -11,7 +11,8 @@ namespace foxhunt::market {
 
 void NumberEvidence::add(std::string_view text) {
   if (!text.empty() && (text.front() == '-' || text.front() == '+')) text.remove_prefix(1);
-  if (const std::size_t exponent = text.find_first_of("eE"); exponent != std::string_view::npos) text = text.substr(0, exponent);
+  if (const std::size_t exponent = text.find_first_of("eE"); exponent != std::string_view::npos)
+    text = text.substr(0, exponent);
   if (text.empty() || text.find_first_not_of("0123456789.,' ") != std::string_view::npos) return;
   const std::size_t spaced = text.find_first_of("' ");
   if (spaced != std::string_view::npos) other_thousands_ = text[spaced];
@@ -43,9 +44,12 @@ NumberStyle NumberEvidence::style(const std::string& file) const {
   NumberStyle style;
   style.thousands = other_thousands_;
   const auto refuse = [&](const std::string& message) {
-    throw usage_error(message, ErrorPlace{.file = file, .field = "numbers", .hint = "write numbers with a decimal point and no grouping"});
+    throw usage_error(
+        message,
+        ErrorPlace{.file = file, .field = "numbers", .hint = "write numbers with a decimal point and no grouping"});
   };
-  if ((point_.decimal && comma_.decimal) || (point_.decimal && point_.thousands) || (comma_.decimal && comma_.thousands)) {
+  if ((point_.decimal && comma_.decimal) || (point_.decimal && point_.thousands) ||
+      (comma_.decimal && comma_.thousands)) {
     refuse(fmt::format("numbers are written in two ways: '{}' and '{}'", point_.example, comma_.example));
   }
   if (comma_.used == 0) {
@@ -64,7 +68,8 @@ NumberStyle NumberEvidence::style(const std::string& file) const {
     if (point_.used > 0) style.thousands = '.';
     return style;
   }
-  refuse(fmt::format("'{}' can be a decimal comma or grouped thousands, and no number in the file tells", comma_.example));
+  refuse(
+      fmt::format("'{}' can be a decimal comma or grouped thousands, and no number in the file tells", comma_.example));
   return style;
 }
 

@@ -19,15 +19,15 @@ class NumberEvidence {
  private:
   // Of '.' and ',': what its uses allow.
   struct Mark {
-    std::uint64_t used = 0;     // fields that hold it
-    bool decimal = false;       // a use that only a decimal sign can have: other than three digits after it, or 0 before it
-    bool thousands = false;     // a use that only grouping can have: several in one number
+    std::uint64_t used = 0;  // fields that hold it
+    bool decimal = false;  // a use that only a decimal sign can have: other than three digits after it, or 0 before it
+    bool thousands = false;  // a use that only grouping can have: several in one number
     std::string example;
   };
 
   Mark point_, comma_;
-  char other_thousands_ = 0;    // ' or space
-  bool long_plain_ = false;     // more than three digits without any mark: nothing groups
+  char other_thousands_ = 0;  // ' or space
+  bool long_plain_ = false;   // more than three digits without any mark: nothing groups
 };
 
 }  // namespace foxhunt::market

@@ -30,7 +30,13 @@ bool all_digits(std::string_view text) {
 
 CsvReader::CsvReader(ByteStream& stream, InputKind kind, const DataConfig& config, RecordSink& sink, DataReport& report,
                      const Progress& progress)
-    : stream_(stream), kind_(kind), config_(config), sink_(sink), report_(report), progress_(progress), lines_(stream) {}
+    : stream_(stream),
+      kind_(kind),
+      config_(config),
+      sink_(sink),
+      report_(report),
+      progress_(progress),
+      lines_(stream) {}
 
 void CsvReader::refuse(int column, const std::string& message, const std::string& hint) const {
   const std::string name = column >= 0 ? layout_.names[column] : "";
@@ -38,7 +44,9 @@ void CsvReader::refuse(int column, const std::string& message, const std::string
                                   hint.empty() ? "correct or remove the row" : hint});
 }
 
-std::string CsvReader::where() const { return fmt::format("{} line {}", stream_.file_name(), lines_.line()); }
+std::string CsvReader::where() const {
+  return fmt::format("{} line {}", stream_.file_name(), lines_.line());
+}
 
 Time CsvReader::time(TimeReader& reader, int column, int time_of_day) {
   Time out = 0;
@@ -46,7 +54,8 @@ Time CsvReader::time(TimeReader& reader, int column, int time_of_day) {
   const std::string text = std::string(field(column)) + (of_day.empty() ? "" : " ") + std::string(of_day);
   const bool ok_split = time_of_day < 0 || !of_day.empty();
   switch (ok_split ? reader.read(field(column), of_day, out) : TimeReader::Status::not_a_time) {
-    case TimeReader::Status::ok: break;
+    case TimeReader::Status::ok:
+      break;
     case TimeReader::Status::not_a_time:
       refuse(column, fmt::format("'{}' is not a time of the form that the file's first rows have", text));
     case TimeReader::Status::zone_differs:
@@ -56,7 +65,8 @@ Time CsvReader::time(TimeReader& reader, int column, int time_of_day) {
       refuse(column, fmt::format("{} does not exist in {}: clocks go forward over it", text, layout_.zone->name()),
              "check data.timezone");
   }
-  if (reader.repeated()) report_.add("repeated_local_time", fmt::format("{}: {} read as {}", where(), text, format_time(out)));
+  if (reader.repeated())
+    report_.add("repeated_local_time", fmt::format("{}: {} read as {}", where(), text, format_time(out)));
   return out;
 }
 
@@ -69,8 +79,10 @@ Price CsvReader::price(int column, bool may_be_empty) {
   bool rounded = false;
   const auto value = to_price(*number, layout_.scale, rounded);
   if (!value) {
-    refuse(column, fmt::format("the price {} is beyond what 64 bits of 1e-9 points hold (allowed: below 9223372036 points)", text),
-           "set data.price_scale, the points that one unit of the file stands for");
+    refuse(
+        column,
+        fmt::format("the price {} is beyond what 64 bits of 1e-9 points hold (allowed: below 9223372036 points)", text),
+        "set data.price_scale, the points that one unit of the file stands for");
   }
   if (rounded) report_.add("rounded_price", fmt::format("{}: {} has more than nine decimals", where(), text));
   return *value;
@@ -99,7 +111,9 @@ std::uint32_t CsvReader::scaled_size(double size) {
   return std::numeric_limits<std::uint32_t>::max();
 }
 
-std::uint32_t CsvReader::book_size(int column) { return field(column).empty() ? 0 : scaled_size(number(column)); }
+std::uint32_t CsvReader::book_size(int column) {
+  return field(column).empty() ? 0 : scaled_size(number(column));
+}
 
 void CsvReader::times(Time& event, Time& receive) {
   const CsvColumns& c = layout_.columns;
@@ -229,8 +243,9 @@ void CsvReader::row() {
   }
   while (fields_.size() > layout_.names.size() && fields_.back().empty()) fields_.pop_back();  // a delimiter at the end
   if (fields_.size() != layout_.names.size()) {
-    refuse(-1, fmt::format("{} fields where {} are expected: '{}'", fields_.size(), layout_.names.size(),
-                           lines_.text().substr(0, 80)),
+    refuse(-1,
+           fmt::format("{} fields where {} are expected: '{}'", fields_.size(), layout_.names.size(),
+                       lines_.text().substr(0, 80)),
            "the row is damaged, or data.delimiter is to be set");
   }
   if (!wanted()) return;
@@ -245,10 +260,11 @@ void CsvReader::row() {
 
 void CsvReader::cut_tail() {
   summary_.truncated = true;
-  report_.warnings.push_back({fmt::format("the last line is cut: {} bytes at byte {}{} (line {}) are dropped, {} records were read",
-                                          lines_.bytes(), lines_.position(),
-                                          stream_.compressed() ? " of the uncompressed data" : "", lines_.line(), summary_.records),
-                              stream_.name(), stream_.file_offset(lines_.position())});
+  report_.warnings.push_back(
+      {fmt::format("the last line is cut: {} bytes at byte {}{} (line {}) are dropped, {} records were read",
+                   lines_.bytes(), lines_.position(), stream_.compressed() ? " of the uncompressed data" : "",
+                   lines_.line(), summary_.records),
+       stream_.name(), stream_.file_offset(lines_.position())});
 }
 
 void CsvReader::check_instruments() {
@@ -256,8 +272,9 @@ void CsvReader::check_instruments() {
   for (const std::string& name : seen_) listing += (listing.empty() ? "" : ", ") + name;
   if (seen_.size() == kListed) listing += " and perhaps more";
   if (several_) {
-    throw usage_error(fmt::format("the file holds several instruments: {}", listing),
-                      ErrorPlace{.file = stream_.name(), .field = "data.symbol", .hint = "set data.symbol (or --symbol) to one"});
+    throw usage_error(
+        fmt::format("the file holds several instruments: {}", listing),
+        ErrorPlace{.file = stream_.name(), .field = "data.symbol", .hint = "set data.symbol (or --symbol) to one"});
   }
   if (!wanted_.empty() && !seen_.empty() && summary_.records == 0 && !seen_.contains(wanted_)) {
     throw usage_error(fmt::format("{} is not in the file, which holds: {}", wanted_, listing),
@@ -296,13 +313,15 @@ ReadSummary CsvReader::read() {
   }
   check_instruments();
   if (bad_letters_ > 0) {
-    report_.warnings.push_back({fmt::format("{} rows skipped for an action or side outside the documented letters; first in line {}",
-                                            bad_letters_, first_bad_line_),
-                                stream_.name(), std::nullopt});
+    report_.warnings.push_back(
+        {fmt::format("{} rows skipped for an action or side outside the documented letters; first in line {}",
+                     bad_letters_, first_bad_line_),
+         stream_.name(), std::nullopt});
   }
   summary_.symbol = !config_.symbol.empty() || layout_.columns.symbol_is_id ? config_.symbol : chosen_;
   if (layout_.columns.symbol_is_id && !chosen_.empty()) {
-    report_.inferred[stream_.file_name() + ": instrument"] = fmt::format("id {}, the only one; no symbol is in the file", chosen_);
+    report_.inferred[stream_.file_name() + ": instrument"] =
+        fmt::format("id {}, the only one; no symbol is in the file", chosen_);
   }
   if (layout_.columns.symbol < 0 && !config_.symbol.empty()) {
     report_.inferred[stream_.file_name() + ": symbol"] = fmt::format("none in the file; taken as {}", config_.symbol);

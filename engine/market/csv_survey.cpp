@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 
@@ -130,9 +131,12 @@ class Survey {
 
   const char* needed() const {
     switch (kind_) {
-      case InputKind::bars: return "bars (time, open, high, low, close and volume)";
-      case InputKind::book: return "book updates (bid_px_00 ... ask_ct_09 or asks[0].price ... bids[0].amount)";
-      case InputKind::trades: return "trades (time, price and size)";
+      case InputKind::bars:
+        return "bars (time, open, high, low, close and volume)";
+      case InputKind::book:
+        return "book updates (bid_px_00 ... ask_ct_09 or asks[0].price ... bids[0].amount)";
+      case InputKind::trades:
+        return "trades (time, price and size)";
     }
     return "";
   }
@@ -197,11 +201,13 @@ class Survey {
     }
     layout_.numbers = evidence.style(path_.string());
     if (layout_.numbers.decimal != '.' || layout_.numbers.thousands != 0) {
-      say("numbers", fmt::format("decimal '{}'{}", layout_.numbers.decimal,
-                                 layout_.numbers.thousands == 0 ? std::string()
-                                                                : fmt::format(", thousands '{}'", layout_.numbers.thousands)));
+      say("numbers",
+          fmt::format("decimal '{}'{}", layout_.numbers.decimal,
+                      layout_.numbers.thousands == 0 ? std::string()
+                                                     : fmt::format(", thousands '{}'", layout_.numbers.thousands)));
     }
     choose_scale();
+    if (!layout_.header) check_shape();
     if (kind_ != InputKind::book) return;
     for (const Row& row : rows_) {
       for (const int column : size_columns()) {
@@ -212,6 +218,29 @@ class Survey {
     layout_.size_decimals = std::min(layout_.size_decimals, 9);
     if (layout_.size_decimals > 0) {
       say("sizes", fmt::format("fractional: the book counts them in units of 1e-{}", layout_.size_decimals));
+    }
+  }
+
+  // Columns that no header names are bars only if every sampled row has its high above and its low below the others.
+  void check_shape() const {
+    const CsvColumns& c = layout_.columns;
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      std::array<Price, 4> prices{};  // open, high, low, close
+      bool rounded = false, all = true;
+      for (int k = 0; k < 4; ++k) {
+        const auto number = parse_decimal(rows_[i][price_columns()[k]], layout_.numbers);
+        const auto value = number ? to_price(*number, layout_.scale, rounded) : std::nullopt;
+        all = all && value.has_value();
+        prices[k] = value.value_or(0);
+      }
+      if (!all) continue;  // the reader proper names it
+      const auto [least, most] = std::minmax({prices[0], prices[1], prices[2], prices[3]});
+      if (prices[1] == most && prices[2] == least) continue;
+      refuse(
+          fmt::format(
+              "columns {} to {} without a header are not open, high, low and close: in row {} they are {}, {}, {}, {}",
+              c.open + 1, c.close + 1, i + 1, rows_[i][c.open], rows_[i][c.high], rows_[i][c.low], rows_[i][c.close]),
+          "columns", "add a header line that names the columns");
     }
   }
 
@@ -290,7 +319,8 @@ class Survey {
     std::vector<Time> times;
     for (const Row& row : rows_) {
       Time time = 0;
-      const std::string_view of_day = layout_.columns.time_of_day >= 0 ? row[layout_.columns.time_of_day] : std::string_view();
+      const std::string_view of_day =
+          layout_.columns.time_of_day >= 0 ? row[layout_.columns.time_of_day] : std::string_view();
       if (reader.read(row[layout_.columns.time], of_day, time) == TimeReader::Status::ok) times.push_back(time);
     }
     return times;
@@ -299,8 +329,9 @@ class Survey {
   void choose_bar(const std::vector<Time>& times) {
     std::string evidence;
     layout_.interval = bar_interval(times, evidence);
-    say("bar length", layout_.interval == 0 ? "not known: a single row" : fmt::format("{} s, {}", static_cast<double>(
-        layout_.interval) / 1e9, evidence));
+    say("bar length", layout_.interval == 0
+                          ? "not known: a single row"
+                          : fmt::format("{} s, {}", static_cast<double>(layout_.interval) / 1e9, evidence));
     if (!config_.bar_stamp.empty()) {
       layout_.stamped_at_close = config_.bar_stamp == "close";
       return;
@@ -322,9 +353,9 @@ class Survey {
     }
   }
 
-  // Trading stops and resumes on full hours. A break whose last bar is stamped a bar before the hour and whose next one is
-  // stamped on it tells of open stamps; one stamped on the hour and a bar after it tells of close stamps. Empty when fewer
-  // than two breaks tell, or when they disagree.
+  // Trading stops and resumes on full hours. A break whose last bar is stamped a bar before the hour and whose next one
+  // is stamped on it tells of open stamps; one stamped on the hour and a bar after it tells of close stamps. Empty when
+  // fewer than two breaks tell, or when they disagree.
   std::string stamp_by_breaks(const std::vector<Time>& times) {
     constexpr std::int64_t kHour = 3600 * kSecond;
     if (layout_.interval <= 0 || layout_.interval > kHour / 4) return {};
@@ -337,8 +368,8 @@ class Survey {
     }
     if (std::max(open, close) < 2 || std::min(open, close) > 0) return {};
     layout_.stamped_at_close = close > 0;
-    return fmt::format("{} (by the full hours at which trading stops and resumes: {} breaks)", close > 0 ? "close" : "open",
-                       std::max(open, close));
+    return fmt::format("{} (by the full hours at which trading stops and resumes: {} breaks)",
+                       close > 0 ? "close" : "open", std::max(open, close));
   }
 
   // Nanoseconds of a bar, with the evidence in words; 0 when nothing tells.
@@ -347,7 +378,8 @@ class Survey {
     if (layout_.family == CsvFamily::databento && c.record_type >= 0) {
       const auto type = parse_decimal(rows_.front()[c.record_type]);
       const std::int64_t interval = type && type->exponent == 0 && type->mantissa >= 0 && type->mantissa < 256
-                                        ? dbn::bar_interval(static_cast<std::uint8_t>(type->mantissa)) : 0;
+                                        ? dbn::bar_interval(static_cast<std::uint8_t>(type->mantissa))
+                                        : 0;
       evidence = "by its record type";
       if (interval != 0) return interval;
     }
@@ -364,15 +396,16 @@ class Survey {
           reader.read(rows_.front()[c.close_time], {}, close) == TimeReader::Status::ok && close > open) {
         const std::int64_t unit = std::max<std::int64_t>(layout_.time.unit, 1);
         evidence = "from open to close time";
-        return (close - open) % kSecond == kSecond - unit ? close - open + unit : close - open;  // the last moment, inclusive
+        return (close - open) % kSecond == kSecond - unit ? close - open + unit
+                                                          : close - open;  // the last moment, inclusive
       }
     }
     std::map<std::int64_t, std::size_t> steps;
     for (std::size_t i = 1; i < times.size(); ++i) {
       if (times[i] != times[i - 1]) ++steps[std::abs(times[i] - times[i - 1])];
     }
-    const auto most = std::max_element(steps.begin(), steps.end(),
-                                       [](const auto& a, const auto& b) { return a.second < b.second; });
+    const auto most =
+        std::max_element(steps.begin(), steps.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
     if (most == steps.end()) return 0;
     evidence = fmt::format("the step of {} of {} rows", most->second, times.size() - 1);
     return most->first;
@@ -402,7 +435,7 @@ class Survey {
   const Progress& progress_;
   std::vector<std::string> sample_;  // lines
   std::uint64_t first_line_ = 1;
-  std::vector<Row> rows_;            // views into sample_
+  std::vector<Row> rows_;  // views into sample_
   CsvLayout layout_;
 };
 

@@ -11,7 +11,9 @@ namespace {
 
 __extension__ typedef __int128 Wide;  // counts times units
 
-bool digit(char c) { return c >= '0' && c <= '9'; }
+bool digit(char c) {
+  return c >= '0' && c <= '9';
+}
 
 // A cursor that takes digits and single characters.
 class Cursor {

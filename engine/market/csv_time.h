@@ -1,4 +1,5 @@
-// Times as text files write them: civil dates and times in any of their forms, counts since 1970, counts since midnight.
+// Times as text files write them: civil dates and times in any of their forms, counts since 1970, counts since
+// midnight.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +30,7 @@ struct CivilTime {
   std::int64_t nanoseconds = 0;  // within the second
   bool timed = false;            // a time of day is there
   bool zoned = false;
-  std::int64_t offset = 0;       // seconds east, when zoned
+  std::int64_t offset = 0;  // seconds east, when zoned
 };
 
 // Dates 2026-03-08, 2026/3/8, 2026.03.08, 20260308, 08.03.2026 and 3/8/2026 by `order`; then, after T or spaces, 14:05,

@@ -17,12 +17,14 @@ struct EpochUnit {
   const char* name;
   std::int64_t unit;  // ns
 };
-constexpr std::array<EpochUnit, 4> kEpochs = {{{"epoch_s", kSecond}, {"epoch_ms", 1'000'000}, {"epoch_us", 1000}, {"epoch_ns", 1}}};
+constexpr std::array<EpochUnit, 4> kEpochs = {
+    {{"epoch_s", kSecond}, {"epoch_ms", 1'000'000}, {"epoch_us", 1000}, {"epoch_ns", 1}}};
 // Instants that a market file can have: between them the four units cannot be confused.
-constexpr std::int64_t kEarliest = 631'152'000;   // 1990-01-01, s
-constexpr std::int64_t kLatest = 4'102'444'800;   // 2100-01-01, s
+constexpr std::int64_t kEarliest = 631'152'000;  // 1990-01-01, s
+constexpr std::int64_t kLatest = 4'102'444'800;  // 2100-01-01, s
 constexpr const char* kFormatHint =
-    "set data.timestamp_format (iso8601, mt4, day_first, month_first, epoch_s, epoch_ms, epoch_us, epoch_ns, midnight_ms or midnight_s)";
+    "set data.timestamp_format (iso8601, mt4, day_first, month_first, epoch_s, epoch_ms, epoch_us, epoch_ns, "
+    "midnight_ms or midnight_s)";
 
 bool all_digits(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
@@ -34,7 +36,8 @@ std::optional<std::int64_t> date_in(std::string_view name) {
     if (i > 0 && name[i - 1] >= '0' && name[i - 1] <= '9') continue;
     for (const std::size_t length : {std::size_t{8}, std::size_t{10}}) {
       const std::string_view part = name.substr(i, length);
-      if (part.size() < length || (i + length < name.size() && name[i + length] >= '0' && name[i + length] <= '9')) continue;
+      if (part.size() < length || (i + length < name.size() && name[i + length] >= '0' && name[i + length] <= '9'))
+        continue;
       if ((length == 8) != all_digits(part)) continue;
       const auto civil = parse_civil(part, DateOrder::year_first);
       if (civil && civil->seconds >= 0) return civil->seconds / 86'400;
@@ -46,7 +49,8 @@ std::optional<std::int64_t> date_in(std::string_view name) {
 }  // namespace
 
 void TimeSurvey::refuse(const std::string& message, const std::string& hint) const {
-  throw usage_error(message, ErrorPlace{path_.string(), std::nullopt, layout_.header ? 2 : 1, "data.timestamp_format", hint});
+  throw usage_error(message,
+                    ErrorPlace{path_.string(), std::nullopt, layout_.header ? 2 : 1, "data.timestamp_format", hint});
 }
 
 std::int64_t TimeSurvey::file_date() const {
@@ -132,7 +136,8 @@ DateOrder TimeSurvey::day_or_month_first(const std::vector<std::string_view>& va
     LineReader lines(stream);
     std::vector<std::string_view> fields;
     while (!day_first && !month_first && lines.next()) {
-      if (split_fields(lines.text(), layout_.delimiter, fields) && static_cast<int>(fields.size()) > column) look(fields[column]);
+      if (split_fields(lines.text(), layout_.delimiter, fields) && static_cast<int>(fields.size()) > column)
+        look(fields[column]);
     }
   }
   if (day_first == month_first) {
@@ -161,8 +166,9 @@ TimeFormat TimeSurvey::format(const std::vector<std::string_view>& values, const
     const auto civil = parse_civil(given.front(), format.order);
     if (!civil) refuse(fmt::format("'{}' is not a time of any known form", given.front()), kFormatHint);
     format.zoned = civil->zoned;
-    if (!of_day.empty() && civil->timed) refuse(fmt::format("'{}' already has a time of day, and so has the next column", given.front()),
-                                                "name only one time column");
+    if (!of_day.empty() && civil->timed)
+      refuse(fmt::format("'{}' already has a time of day, and so has the next column", given.front()),
+             "name only one time column");
   }
   return format;
 }
@@ -179,15 +185,17 @@ std::string TimeSurvey::describe(const TimeFormat& format, bool split) const {
       return fmt::format("{} since midnight of {:04}-{:02}-{:02}", format.unit == kSecond ? "seconds" : "milliseconds",
                          date / 10'000, date / 100 % 100, date % 100);
     }
-    case TimeFormat::Kind::civil: break;
+    case TimeFormat::Kind::civil:
+      break;
   }
-  const char* order = format.order == DateOrder::year_first   ? "date, year first"
+  const char* order = format.order == DateOrder::year_first  ? "date, year first"
                       : format.order == DateOrder::day_first ? "date, day first"
                                                              : "date, month first";
   return std::string(order) + (split ? ", time in the next column" : "");
 }
 
-std::shared_ptr<const TimeZone> TimeSurvey::zone(bool local, const std::string& column_name, std::string& evidence) const {
+std::shared_ptr<const TimeZone> TimeSurvey::zone(bool local, const std::string& column_name,
+                                                 std::string& evidence) const {
   const bool configured = !config_.timezone.empty();
   if (!local) {
     evidence = layout_.time.kind == TimeFormat::Kind::epoch ? "UTC (counts since 1970)" : "written with each time";
@@ -205,9 +213,10 @@ std::shared_ptr<const TimeZone> TimeSurvey::zone(bool local, const std::string& 
       return std::make_shared<const TimeZone>("UTC");
     }
   }
-  throw usage_error("times carry no zone, and none is set: local times need one",
-                    ErrorPlace{path_.string(), std::nullopt, layout_.header ? 2 : 1, "data.timezone",
-                               "set \"timezone\" in data (or --timezone) to UTC or an IANA name like America/New_York"});
+  throw usage_error(
+      "times carry no zone, and none is set: local times need one",
+      ErrorPlace{path_.string(), std::nullopt, layout_.header ? 2 : 1, "data.timezone",
+                 "set \"timezone\" in data (or --timezone) to UTC or an IANA name like America/New_York"});
 }
 
 }  // namespace foxhunt::market

@@ -14,12 +14,14 @@ namespace foxhunt::market {
 
 class TimeSurvey {
  public:
-  TimeSurvey(const std::filesystem::path& path, const DataConfig& config, const CsvLayout& layout, const Progress& progress)
+  TimeSurvey(const std::filesystem::path& path, const DataConfig& config, const CsvLayout& layout,
+             const Progress& progress)
       : path_(path), config_(config), layout_(layout), progress_(progress) {}
 
-  // From a sample of the column's values (and of its time-of-day column, empty: none). `column` is its number, for the whole
-  // file when the sample does not tell day from month.
-  TimeFormat format(const std::vector<std::string_view>& values, const std::vector<std::string_view>& of_day, int column) const;
+  // From a sample of the column's values (and of its time-of-day column, empty: none). `column` is its number, for the
+  // whole file when the sample does not tell day from month.
+  TimeFormat format(const std::vector<std::string_view>& values, const std::vector<std::string_view>& of_day,
+                    int column) const;
   // In words, for the report.
   std::string describe(const TimeFormat& format, bool split) const;
   // The zone of local times (`local`), with the evidence in words. Throws usage_error when nothing names one.

@@ -10,10 +10,10 @@
 namespace foxhunt::market::dbn {
 namespace {
 
-constexpr std::array<const char*, 20> kSchemas = {"mbo",      "mbp-1",    "mbp-10",     "tbbo",       "trades",
-                                                  "ohlcv-1s", "ohlcv-1m", "ohlcv-1h",   "ohlcv-1d",   "definition",
-                                                  "statistics", "status", "imbalance",  "ohlcv-eod",  "cmbp-1",
-                                                  "cbbo-1s",  "cbbo-1m",  "tcbbo",      "bbo-1s",     "bbo-1m"};
+constexpr std::array<const char*, 20> kSchemas = {"mbo",        "mbp-1",    "mbp-10",    "tbbo",      "trades",
+                                                  "ohlcv-1s",   "ohlcv-1m", "ohlcv-1h",  "ohlcv-1d",  "definition",
+                                                  "statistics", "status",   "imbalance", "ohlcv-eod", "cmbp-1",
+                                                  "cbbo-1s",    "cbbo-1m",  "tcbbo",     "bbo-1s",    "bbo-1m"};
 
 struct RecordRow {
   std::uint8_t type;
@@ -62,7 +62,9 @@ std::size_t record_size(std::uint8_t type, int version) {
   return version == 1 ? row->size_v1 : version == 2 ? row->size_v2 : row->size_v3;
 }
 
-bool known_schema(std::uint16_t schema) { return schema < kSchemas.size() || schema == kMixedSchema; }
+bool known_schema(std::uint16_t schema) {
+  return schema < kSchemas.size() || schema == kMixedSchema;
+}
 
 std::string schema_name(std::uint16_t schema) {
   if (schema < kSchemas.size()) return kSchemas[schema];
@@ -76,11 +78,16 @@ std::string record_name(std::uint8_t type) {
 
 std::int64_t bar_interval(std::uint8_t type) {
   switch (type) {
-    case kOhlcv1s: return kSecond;
-    case kOhlcv1m: return 60 * kSecond;
-    case kOhlcv1h: return 3600 * kSecond;
-    case kOhlcv1d: return kDay;
-    default: return 0;
+    case kOhlcv1s:
+      return kSecond;
+    case kOhlcv1m:
+      return 60 * kSecond;
+    case kOhlcv1h:
+      return 3600 * kSecond;
+    case kOhlcv1d:
+      return kDay;
+    default:
+      return 0;
   }
 }
 

@@ -1,4 +1,5 @@
-// The DBN binary format as far as it is read or written here: codes, sizes and field access. All integers little-endian.
+// The DBN binary format as far as it is read or written here: codes, sizes and field access. All integers
+// little-endian.
 #pragma once
 
 #include <bit>
@@ -20,14 +21,41 @@ inline constexpr std::uint64_t kUndefinedTime = std::numeric_limits<std::uint64_
 inline constexpr std::uint16_t kMixedSchema = 0xFFFF;
 
 enum class Schema : std::uint16_t {
-  mbo = 0, mbp_1 = 1, mbp_10 = 2, tbbo = 3, trades = 4, ohlcv_1s = 5, ohlcv_1m = 6, ohlcv_1h = 7, ohlcv_1d = 8
+  mbo = 0,
+  mbp_1 = 1,
+  mbp_10 = 2,
+  tbbo = 3,
+  trades = 4,
+  ohlcv_1s = 5,
+  ohlcv_1m = 6,
+  ohlcv_1h = 7,
+  ohlcv_1d = 8
 };
 
 enum RecordType : std::uint8_t {
-  kTrades = 0x00, kMbp1 = 0x01, kMbp10 = 0x0A, kOhlcvDeprecated = 0x11, kStatus = 0x12, kDefinition = 0x13,
-  kImbalance = 0x14, kError = 0x15, kSymbolMapping = 0x16, kSystem = 0x17, kStatistics = 0x18, kOhlcv1s = 0x20,
-  kOhlcv1m = 0x21, kOhlcv1h = 0x22, kOhlcv1d = 0x23, kOhlcvEod = 0x24, kMbo = 0xA0, kCmbp1 = 0xB1, kCbbo1s = 0xC0,
-  kCbbo1m = 0xC1, kTcbbo = 0xC2, kBbo1s = 0xC3, kBbo1m = 0xC4
+  kTrades = 0x00,
+  kMbp1 = 0x01,
+  kMbp10 = 0x0A,
+  kOhlcvDeprecated = 0x11,
+  kStatus = 0x12,
+  kDefinition = 0x13,
+  kImbalance = 0x14,
+  kError = 0x15,
+  kSymbolMapping = 0x16,
+  kSystem = 0x17,
+  kStatistics = 0x18,
+  kOhlcv1s = 0x20,
+  kOhlcv1m = 0x21,
+  kOhlcv1h = 0x22,
+  kOhlcv1d = 0x23,
+  kOhlcvEod = 0x24,
+  kMbo = 0xA0,
+  kCmbp1 = 0xB1,
+  kCbbo1s = 0xC0,
+  kCbbo1m = 0xC1,
+  kTcbbo = 0xC2,
+  kBbo1s = 0xC3,
+  kBbo1m = 0xC4
 };
 
 // Symbology of the metadata's stype_in and stype_out.

@@ -20,7 +20,9 @@ std::optional<std::uint32_t> id_of(const std::string& text) {
 }
 
 // CME writes spreads as "ESZ3-ESM4" and user-defined ones as "UD:1V: ...".
-bool is_spread(const std::string& name) { return name.find_first_of("-:") != std::string::npos; }
+bool is_spread(const std::string& name) {
+  return name.find_first_of("-:") != std::string::npos;
+}
 
 }  // namespace
 

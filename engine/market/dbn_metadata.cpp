@@ -11,8 +11,9 @@ namespace foxhunt::market::dbn {
 namespace {
 
 constexpr const char* kDamaged = "the file is damaged: download it again";
-constexpr std::uint32_t kLongestMetadata = 64U << 20;  // bytes; the largest real ones (whole option chains) are some MiB
-constexpr std::uint32_t kReserve = 1024;                // entries set aside before they are read: a count is only a claim
+constexpr std::uint32_t kLongestMetadata = 64U
+                                           << 20;  // bytes; the largest real ones (whole option chains) are some MiB
+constexpr std::uint32_t kReserve = 1024;           // entries set aside before they are read: a count is only a claim
 
 // A cursor over the metadata's bytes, of which only as many are ever taken from the stream as the length says.
 class Cursor {
@@ -50,8 +51,8 @@ class Cursor {
     const std::uint64_t at = offset();
     const auto value = number<std::uint32_t>(field);
     if (std::uint64_t{value} * least > rest()) {
-      throw Error(fmt::format("{} is {}, which needs {} bytes, but {} bytes of metadata are left (allowed: up to {})", field,
-                              value, std::uint64_t{value} * least, rest(), rest() / least),
+      throw Error(fmt::format("{} is {}, which needs {} bytes, but {} bytes of metadata are left (allowed: up to {})",
+                              field, value, std::uint64_t{value} * least, rest(), rest() / least),
                   stream_.place(at, field, kDamaged));
     }
     return value;
@@ -66,7 +67,9 @@ class Cursor {
   std::uint64_t end_;
 };
 
-bool impossible(std::uint32_t date) { return !valid_date(date / 10'000, date / 100 % 100, date % 100); }
+bool impossible(std::uint32_t date) {
+  return !valid_date(date / 10'000, date / 100 % 100, date % 100);
+}
 
 std::uint32_t read_prelude(ByteStream& stream, int& version) {
   const auto ahead = stream.peek(kPrelude);
@@ -81,8 +84,9 @@ std::uint32_t read_prelude(ByteStream& stream, int& version) {
   }
   const auto length = get<std::uint32_t>(ahead.data(), 4);
   if (length < kFixedMetadata || length > kLongestMetadata) {
-    throw Error(fmt::format("metadata length is {} bytes (allowed: {} to {})", length, kFixedMetadata, kLongestMetadata),
-                stream.place(4, "length", kDamaged));
+    throw Error(
+        fmt::format("metadata length is {} bytes (allowed: {} to {})", length, kFixedMetadata, kLongestMetadata),
+        stream.place(4, "length", kDamaged));
   }
   stream.skip(kPrelude);
   return length;
@@ -163,9 +167,9 @@ Metadata read_metadata(ByteStream& stream, DataReport& report) {
   const std::size_t symbol_length = read_fixed(cursor, stream, length, metadata);
   for (const std::uint8_t stype : {metadata.stype_in, metadata.stype_out}) {
     if (stype > kStypeLast && stype != kStypeNone) {
-      report.warnings.push_back({fmt::format("symbology type {} is not known (0 to {}, 255); its mappings are ignored", stype,
-                                             kStypeLast),
-                                 stream.name(), stream.file_offset(kPrelude)});
+      report.warnings.push_back(
+          {fmt::format("symbology type {} is not known (0 to {}, 255); its mappings are ignored", stype, kStypeLast),
+           stream.name(), stream.file_offset(kPrelude)});
     }
   }
   const std::uint64_t definition_at = cursor.offset();

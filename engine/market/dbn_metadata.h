@@ -32,8 +32,8 @@ struct Metadata {
   std::vector<Mapping> mappings;
 };
 
-// Reads prelude and metadata from the start of `stream` and leaves it at the first record. Every count is checked against
-// the bytes that are there before anything is allocated by it. Throws Error naming field and offset.
+// Reads prelude and metadata from the start of `stream` and leaves it at the first record. Every count is checked
+// against the bytes that are there before anything is allocated by it. Throws Error naming field and offset.
 Metadata read_metadata(ByteStream& stream, DataReport& report);
 
 }  // namespace foxhunt::market::dbn

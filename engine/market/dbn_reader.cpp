@@ -16,22 +16,31 @@ constexpr std::uint64_t kLastTime = static_cast<std::uint64_t>(std::numeric_limi
 
 const char* kind_name(InputKind kind) {
   switch (kind) {
-    case InputKind::bars: return "OHLCV bars (ohlcv-1s, -1m, -1h or -1d)";
-    case InputKind::book: return "a ten-level book (mbp-10 or mbo)";
-    case InputKind::trades: return "trades (trades, tbbo, mbp-1, mbp-10 or mbo)";
+    case InputKind::bars:
+      return "OHLCV bars (ohlcv-1s, -1m, -1h or -1d)";
+    case InputKind::book:
+      return "a ten-level book (mbp-10 or mbo)";
+    case InputKind::trades:
+      return "trades (trades, tbbo, mbp-1, mbp-10 or mbo)";
   }
   return "";
 }
 
 constexpr bool is_action(std::uint8_t letter) {
-  return letter == 'A' || letter == 'C' || letter == 'M' || letter == 'R' || letter == 'T' || letter == 'F' || letter == 'N';
+  return letter == 'A' || letter == 'C' || letter == 'M' || letter == 'R' || letter == 'T' || letter == 'F' ||
+         letter == 'N';
 }
-constexpr bool is_side(std::uint8_t letter) { return letter == 'A' || letter == 'B' || letter == 'N'; }
+constexpr bool is_side(std::uint8_t letter) {
+  return letter == 'A' || letter == 'B' || letter == 'N';
+}
 
-bool is_bar(std::uint8_t type) { return bar_interval(type) != 0; }
+bool is_bar(std::uint8_t type) {
+  return bar_interval(type) != 0;
+}
 
 std::string printable(std::uint8_t letter) {
-  return letter >= 0x20 && letter < 0x7F ? fmt::format("'{}'", static_cast<char>(letter)) : fmt::format("0x{:02X}", letter);
+  return letter >= 0x20 && letter < 0x7F ? fmt::format("'{}'", static_cast<char>(letter))
+                                         : fmt::format("0x{:02X}", letter);
 }
 
 // The record types of a mixed file, found by walking it once.
@@ -61,7 +70,8 @@ void DbnReader::refuse_schema(const std::string& held) const {
               ErrorPlace{stream_.name(), 24, std::nullopt, "schema", "give a file of the right schema for this input"});
 }
 
-// A file of one schema has one type that serves; where several could, the plainest is taken, so that nothing counts twice.
+// A file of one schema has one type that serves; where several could, the plainest is taken, so that nothing counts
+// twice.
 void DbnReader::choose_source() {
   if (metadata_.schema == kMixedSchema) return choose_source_of_mixed();
   const auto schema = static_cast<Schema>(metadata_.schema);
@@ -113,7 +123,8 @@ void DbnReader::odd(Odd& which, std::uint64_t position, const std::string& examp
 }
 
 bool DbnReader::right_letters(std::uint8_t action, std::uint8_t side, std::uint64_t position) {
-  if (is_action(action) && is_side(side)) [[likely]] return true;
+  if (is_action(action) && is_side(side)) [[likely]]
+    return true;
   const bool bad_action = !is_action(action);
   const std::string what = bad_action ? fmt::format("action {} (allowed: A C M R T F N)", printable(action))
                                       : fmt::format("side {} (allowed: A B N)", printable(side));
@@ -127,8 +138,9 @@ void DbnReader::bar(const std::uint8_t* data, std::uint64_t position) {
   const std::uint8_t type = data[1];
   if (bar_type_ != type) {
     if (bar_type_ != 0) {
-      refuse_record(position, "rtype", fmt::format("{} after {}: one file must hold bars of one length", record_name(type),
-                                                   record_name(bar_type_)));
+      refuse_record(
+          position, "rtype",
+          fmt::format("{} after {}: one file must hold bars of one length", record_name(type), record_name(bar_type_)));
     }
     bar_type_ = type;
     summary_.bar_interval = bar_interval(type);
@@ -261,8 +273,9 @@ std::size_t DbnReader::take_records(const std::uint8_t* data, std::size_t size, 
     if (sizes_[type] == 0) {
       odd(unknown_type_, start + at, fmt::format("type 0x{:02X}", type));
     } else if (length < sizes_[type]) {
-      refuse_record(start + at, "length", fmt::format("its length is {} bytes, but a {} record has {}", length,
-                                                      record_name(type), sizes_[type]));
+      refuse_record(
+          start + at, "length",
+          fmt::format("its length is {} bytes, but a {} record has {}", length, record_name(type), sizes_[type]));
     } else {
       record(data + at, start + at);
     }
@@ -277,17 +290,18 @@ void DbnReader::cut_tail(std::size_t bytes) {
   const std::uint64_t position = stream_.position();
   summary_.truncated = true;
   report_.warnings.push_back(
-      {fmt::format("the last record is cut: {} bytes at byte {}{} are dropped, {} whole records were read", bytes, position,
-                   stream_.compressed() ? " of the uncompressed data" : "", index_),
+      {fmt::format("the last record is cut: {} bytes at byte {}{} are dropped, {} whole records were read", bytes,
+                   position, stream_.compressed() ? " of the uncompressed data" : "", index_),
        stream_.name(), stream_.file_offset(position)});
 }
 
 void DbnReader::finish() {
   const auto tell = [this](const Odd& which, const char* what, const char* anomaly) {
     if (which.count == 0) return;
-    report_.warnings.push_back({fmt::format("{} {} {}; first {} at byte {}", which.count,
-                                            which.count == 1 ? "record" : "records", what, which.example, which.position),
-                                stream_.name(), which.file_offset});
+    report_.warnings.push_back(
+        {fmt::format("{} {} {}; first {} at byte {}", which.count, which.count == 1 ? "record" : "records", what,
+                     which.example, which.position),
+         stream_.name(), which.file_offset});
     if (anomaly == nullptr) return;
     report_.add(anomaly, fmt::format("{}: {} at byte {}", stream_.file_name(), which.example, which.position));
     report_.anomalies[anomaly].count += which.count - 1;
@@ -316,8 +330,8 @@ ReadSummary DbnReader::read() {
   choose_source();
   if (kind_ == InputKind::book && source_[kMbo]) replay_ = std::make_unique<MboReplay>();
   report_.inferred[stream_.file_name() + ": format"] =
-      fmt::format("DBN {} {}{}{}", metadata_.version, schema_name(metadata_.schema), stream_.compressed() ? ", zstd" : "",
-                  replay_ ? ", orders replayed into ten levels" : "");
+      fmt::format("DBN {} {}{}{}", metadata_.version, schema_name(metadata_.schema),
+                  stream_.compressed() ? ", zstd" : "", replay_ ? ", orders replayed into ten levels" : "");
   while (true) {
     const auto ahead = stream_.peek(kLongestRecord);
     const bool last = ahead.size() < kLongestRecord;
@@ -326,8 +340,9 @@ ReadSummary DbnReader::read() {
   }
   cut_tail(stream_.peek(kLongestRecord).size());
   if (filter_->several()) {
-    throw usage_error(fmt::format("the file holds several instruments: {}", filter_->listing()),
-                      ErrorPlace{.file = stream_.name(), .field = "data.symbol", .hint = "set data.symbol (or --symbol) to one"});
+    throw usage_error(
+        fmt::format("the file holds several instruments: {}", filter_->listing()),
+        ErrorPlace{.file = stream_.name(), .field = "data.symbol", .hint = "set data.symbol (or --symbol) to one"});
   }
   if (!wanted_symbol_.empty() && !filter_->known() && !filter_->listing().empty()) {
     throw usage_error(fmt::format("{} is not in the file, which holds: {}", wanted_symbol_, filter_->listing()),

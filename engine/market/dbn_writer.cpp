@@ -17,20 +17,26 @@
 namespace foxhunt::market {
 namespace {
 
-constexpr std::size_t kBuffer = std::size_t{1} << 18;      // bytes before a write
-constexpr std::size_t kSymbolLength = 71;                  // of version 3, with the terminating zero
-constexpr std::uint16_t kPublisher = 1;                    // GLBX.MDP3.GLBX
+constexpr std::size_t kBuffer = std::size_t{1} << 18;  // bytes before a write
+constexpr std::size_t kSymbolLength = 71;              // of version 3, with the terminating zero
+constexpr std::uint16_t kPublisher = 1;                // GLBX.MDP3.GLBX
 constexpr std::uint8_t kStypeRawSymbol = 1;
-constexpr std::int64_t kOpenEndDate = 20'991'231;          // of the mapping when the end is not known
+constexpr std::int64_t kOpenEndDate = 20'991'231;  // of the mapping when the end is not known
 
 std::uint8_t record_type(dbn::Schema schema) {
   switch (schema) {
-    case dbn::Schema::ohlcv_1s: return dbn::kOhlcv1s;
-    case dbn::Schema::ohlcv_1m: return dbn::kOhlcv1m;
-    case dbn::Schema::ohlcv_1h: return dbn::kOhlcv1h;
-    case dbn::Schema::mbp_10: return dbn::kMbp10;
-    case dbn::Schema::trades: return dbn::kTrades;
-    default: break;
+    case dbn::Schema::ohlcv_1s:
+      return dbn::kOhlcv1s;
+    case dbn::Schema::ohlcv_1m:
+      return dbn::kOhlcv1m;
+    case dbn::Schema::ohlcv_1h:
+      return dbn::kOhlcv1h;
+    case dbn::Schema::mbp_10:
+      return dbn::kMbp10;
+    case dbn::Schema::trades:
+      return dbn::kTrades;
+    default:
+      break;
   }
   throw Error(fmt::format("schema {} is not written (allowed: ohlcv-1s, ohlcv-1m, ohlcv-1h, mbp-10, trades)",
                           dbn::schema_name(static_cast<std::uint16_t>(schema))));
@@ -96,7 +102,8 @@ struct DbnWriter::State {
     started = true;
     const std::int64_t start_date = date_number(floor_divide(first, kDay));
     const std::int64_t end_date = end > first ? date_number(floor_divide(end - 1, kDay) + 1) : kOpenEndDate;
-    const std::size_t used = dbn::kFixedMetadata + 4 + 4 + kSymbolLength + 4 + 4 + 4 + kSymbolLength + 4 + 8 + kSymbolLength;
+    const std::size_t used =
+        dbn::kFixedMetadata + 4 + 4 + kSymbolLength + 4 + 4 + 4 + kSymbolLength + 4 + 8 + kSymbolLength;
     const std::size_t length = (used + 7) / 8 * 8;
     std::uint8_t* fixed = append(dbn::kPrelude + dbn::kFixedMetadata);
     std::memcpy(fixed, "DBN\x03", 4);
@@ -161,7 +168,8 @@ DbnWriter::DbnWriter(std::filesystem::path path, dbn::Schema schema, std::string
                        .compressed = {}}) {
   State& s = *state_;
   if (s.symbol.size() >= kSymbolLength) {
-    throw Error(fmt::format("symbol {} has {} bytes (allowed: up to {})", s.symbol, s.symbol.size(), kSymbolLength - 1));
+    throw Error(
+        fmt::format("symbol {} has {} bytes (allowed: up to {})", s.symbol, s.symbol.size(), kSymbolLength - 1));
   }
   s.temporary = s.path;
   s.temporary += fmt::format(".{}.tmp", ::getpid());
@@ -238,6 +246,8 @@ void DbnWriter::finish() {
   ::close(folder);
 }
 
-std::uint64_t DbnWriter::records() const { return state_->records; }
+std::uint64_t DbnWriter::records() const {
+  return state_->records;
+}
 
 }  // namespace foxhunt::market

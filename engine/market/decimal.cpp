@@ -14,7 +14,9 @@ __extension__ typedef __int128 Wide;  // products of two 64-bit mantissas
 
 constexpr int kPriceDecimals = 9;  // of Price
 
-bool digit(char c) { return c >= '0' && c <= '9'; }
+bool digit(char c) {
+  return c >= '0' && c <= '9';
+}
 
 std::string_view trimmed(std::string_view text) {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
@@ -90,7 +92,7 @@ std::optional<Price> to_price(Decimal number, Decimal scale, bool& rounded) {
     return 0;
   }
   bool dropped = false;
-  int last = 0;  // the digit dropped last
+  int last = 0;        // the digit dropped last
   bool below = false;  // anything dropped under it
   for (; exponent < 0; ++exponent) {
     below = below || last != 0;

@@ -22,12 +22,12 @@ struct Decimal {
   int exponent = 0;
 };
 
-// [+-]digits[decimal digits][e[+-]digits], with spaces around. Nothing for anything else, for a mantissa of more than 63
-// bits, and for a group of other than three digits.
+// [+-]digits[decimal digits][e[+-]digits], with spaces around. Nothing for anything else, for a mantissa of more than
+// 63 bits, and for a group of other than three digits.
 std::optional<Decimal> parse_decimal(std::string_view text, NumberStyle style = {});
 
-// The number as a multiple of 10^-9. `rounded` is set when it had more decimals (half to even). Nothing when 64 bits do not
-// hold it; the largest 64-bit value stands for an undefined price and is not made either.
+// The number as a multiple of 10^-9. `rounded` is set when it had more decimals (half to even). Nothing when 64 bits do
+// not hold it; the largest 64-bit value stands for an undefined price and is not made either.
 std::optional<Price> to_price(Decimal number, Decimal scale, bool& rounded);
 
 // Correctly rounded.

@@ -21,9 +21,8 @@ bool starts_with(std::span<const std::uint8_t> bytes, std::string_view magic) {
 
 // Text has no control characters but tab and line ends.
 bool is_text(std::span<const std::uint8_t> bytes) {
-  return std::none_of(bytes.begin(), bytes.end(), [](std::uint8_t c) {
-    return (c < 0x20 && c != '\t' && c != '\r' && c != '\n') || c == 0x7F;
-  });
+  return std::none_of(bytes.begin(), bytes.end(),
+                      [](std::uint8_t c) { return (c < 0x20 && c != '\t' && c != '\r' && c != '\n') || c == 0x7F; });
 }
 
 // Records without metadata: a length in words and a record type that fit together.
@@ -41,7 +40,10 @@ const char* looks_like(std::span<const std::uint8_t> bytes) {
   if (starts_with(bytes, "\x1F\x8B"sv)) return "gzip: unpack it first";
   if (starts_with(bytes, "PK\x03\x04"sv)) return "a ZIP archive: unpack it first";
   if (starts_with(bytes, "BZh"sv)) return "bzip2: unpack it first";
-  if (starts_with(bytes, "\xFD" "7zXZ"sv)) return "xz: unpack it first";
+  if (starts_with(bytes,
+                  "\xFD"
+                  "7zXZ"sv))
+    return "xz: unpack it first";
   if (starts_with(bytes, "PAR1"sv)) return "Parquet: export it as CSV or DBN";
   if (starts_with(bytes, "\xFF\xFE"sv) || starts_with(bytes, "\xFE\xFF"sv)) return "UTF-16 text: save it as UTF-8";
   if (starts_with(bytes, "DBZ"sv)) return "legacy DBZ (2022): convert it with Databento's dbn tool";

@@ -16,8 +16,8 @@ namespace foxhunt::market {
 // What is asked of a file. A file that cannot give it is refused with what it holds instead.
 enum class InputKind { bars, book, trades };
 
-// May be left empty. `report` is called every few MiB on the reading thread: bytes of the file done and in all, the file
-// name. When `*cancel` becomes true, the reading function throws Error("cancelled").
+// May be left empty. `report` is called every few MiB on the reading thread: bytes of the file done and in all, the
+// file name. When `*cancel` becomes true, the reading function throws Error("cancelled").
 struct Progress {
   std::function<void(std::uint64_t done, std::uint64_t total, const std::string& what)> report;
   const std::atomic<bool>* cancel = nullptr;

@@ -94,8 +94,8 @@ std::array<Level, kBookLevels> MboBook::levels() const {
 
 const BookRecord* MboReplay::apply(const OrderRecord& order) {
   if (!book_.apply(order)) ++unknown_orders_;
-  const bool changes = order.action == Action::add || order.action == Action::cancel || order.action == Action::modify ||
-                       order.action == Action::clear;
+  const bool changes = order.action == Action::add || order.action == Action::cancel ||
+                       order.action == Action::modify || order.action == Action::clear;
   bool changed = false;
   std::uint8_t depth = 0;
   if (changes) {

@@ -44,7 +44,8 @@ struct Block {
     types = big_endian(bytes, at + 36, 4);
     characters = big_endian(bytes, at + 40, 4);
     for (const std::int64_t count : {utc_indicators, standard_indicators, leaps, times, types, characters}) {
-      if (count < 0 || count > static_cast<std::int64_t>(kLargest)) damaged(path, at, fmt::format("a count of {}", count));
+      if (count < 0 || count > static_cast<std::int64_t>(kLargest))
+        damaged(path, at, fmt::format("a count of {}", count));
     }
     if (types == 0) damaged(path, at, "no local time type");
   }
@@ -96,7 +97,8 @@ class Footer {
     return negative ? -value : value;
   }
   bool at_sign_or_digit() const {
-    return !done() && (text_[at_] == '+' || text_[at_] == '-' || std::isdigit(static_cast<unsigned char>(text_[at_])) != 0);
+    return !done() &&
+           (text_[at_] == '+' || text_[at_] == '-' || std::isdigit(static_cast<unsigned char>(text_[at_])) != 0);
   }
   [[noreturn]] void fail() const { damaged(path_, 0, fmt::format("its rule '{}' cannot be read", text_)); }
 
@@ -150,9 +152,9 @@ void TimeZone::load(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::string bytes(4, '\0');
   if (!file || !file.read(bytes.data(), 4) || bytes != "TZif") {
-    throw usage_error(
-        fmt::format("the time zone {} is not in the system's database ({})", name_, path),
-        ErrorPlace{.field = "data.timezone", .hint = "give an IANA name like America/New_York, or install tzdata; UTC needs none"});
+    throw usage_error(fmt::format("the time zone {} is not in the system's database ({})", name_, path),
+                      ErrorPlace{.field = "data.timezone",
+                                 .hint = "give an IANA name like America/New_York, or install tzdata; UTC needs none"});
   }
   std::string rest(kLargest, '\0');
   file.read(rest.data(), static_cast<std::streamsize>(rest.size()));

@@ -13,8 +13,8 @@ class TimeZone {
   // Throws usage_error for a name that is not known, Error for a damaged database file.
   explicit TimeZone(const std::string& name);
 
-  // UTC seconds at which clocks there show `local` (seconds since 1970-01-01 as if UTC). count 0: skipped when clocks go
-  // forward; 2: shown twice when they go back, `first` before `second`.
+  // UTC seconds at which clocks there show `local` (seconds since 1970-01-01 as if UTC). count 0: skipped when clocks
+  // go forward; 2: shown twice when they go back, `first` before `second`.
   struct Instants {
     int count = 0;
     std::int64_t first = 0, second = 0;
