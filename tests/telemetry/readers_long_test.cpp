@@ -11,12 +11,12 @@ namespace {
 
 TEST(Readers, AMinuteAtFullSpeed) {
   MappedWriter writer;
+  telemetry::StepRingReader ring(writer.mapped());
   std::atomic<bool> stop{false};
   std::thread thread([&] {
     while (!stop) writer.write();
   });
   telemetry::SnapshotReader snapshots(writer.mapped());
-  telemetry::StepRingReader ring(writer.mapped());
   telemetry::Snapshot snapshot;
   std::vector<telemetry::StepRecord> records;
   std::uint64_t torn = 0;

@@ -107,7 +107,7 @@ TEST(StepRing, FollowsAStepNumberThatGoesBack) {
   EXPECT_EQ(untold.drain(records), 1);
 }
 
-// Reader and writer at full speed; the reader now and then sleeps longer than the ring lasts.
+// Reader and writer at full speed; in every fifth round the reader waits until the ring has come round.
 TEST(StepRing, UnderAFastWriterNothingIsLostUncounted) {
   MappedWriter writer;
   StepRingReader reader(writer.mapped());
@@ -117,8 +117,9 @@ TEST(StepRing, UnderAFastWriterNothingIsLostUncounted) {
   });
   std::vector<StepRecord> records;
   std::uint64_t expected = 1, bad = 0, seen = 0;
-  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(800);
-  for (int round = 0; std::chrono::steady_clock::now() < end; ++round) {
+  for (int round = 0; round < 30; ++round) {
+    while (round % 5 == 0 && telemetry::read_pulse(writer.mapped()).completed < reader.next_step() + 5000)
+      std::this_thread::yield();
     records.clear();
     reader.drain(records);
     for (const StepRecord& record : records) {
@@ -126,7 +127,6 @@ TEST(StepRing, UnderAFastWriterNothingIsLostUncounted) {
       expected = record.step + 1;
     }
     seen += records.size();
-    if (round % 5 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
   stop = true;
   thread.join();
@@ -135,7 +135,7 @@ TEST(StepRing, UnderAFastWriterNothingIsLostUncounted) {
   EXPECT_EQ(bad, 0u);
   EXPECT_EQ(seen, reader.delivered());
   EXPECT_EQ(reader.delivered() + reader.missed(), writer.step());
-  EXPECT_GT(reader.missed(), 0u) << "the reader was never overrun: the test shows nothing";
+  EXPECT_GE(reader.missed(), 6u * 900);
 }
 
 TEST(SnapshotEnvelope, IsReadWhole) {
@@ -176,8 +176,13 @@ TEST(SnapshotEnvelope, NeverTornUnderAFastWriter) {
   Snapshot snapshot;
   std::uint64_t torn = 0, backward = 0;
   std::uint32_t last = 0;
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(2);
-  while (std::chrono::steady_clock::now() < end) {
+  const auto start = std::chrono::steady_clock::now();
+  // Two seconds, and longer where the writer has not been in the way yet.
+  const auto goes_on = [&] {
+    const auto spent = std::chrono::steady_clock::now() - start;
+    return spent < std::chrono::seconds(2) || (spent < std::chrono::seconds(30) && reader.torn() == 0);
+  };
+  while (goes_on()) {
     if (!reader.read(snapshot)) continue;
     if (!whole(snapshot)) ++torn;
     if (snapshot.signal_step < last) ++backward;
@@ -187,7 +192,7 @@ TEST(SnapshotEnvelope, NeverTornUnderAFastWriter) {
   thread.join();
   EXPECT_EQ(torn, 0u);
   EXPECT_EQ(backward, 0u);
-  EXPECT_GT(reader.reads(), 100u);
+  EXPECT_GT(reader.reads(), 0u);
   EXPECT_GT(reader.torn(), 0u) << "the writer was never in the way: the test shows nothing";
 }
 
