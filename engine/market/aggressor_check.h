@@ -10,9 +10,9 @@
 namespace foxhunt::market {
 
 // Feed both streams merged by ts_recv; at equal times the trade comes before the book record, since a trade is measured
-// against the book before its fills: that of the book's own trade record of the same ts_recv where there is one (orders of
-// the same event may have come before it), else the last event's end. A trade beyond the touch (a sweep of several levels)
-// counts as at the touch. Trades without an aggressor or without an opposite quote are not counted.
+// against the book before its fills: that of the book's own trade record of the same ts_recv where there is one (orders
+// of the same event may have come before it), else the last event's end. A trade beyond the touch (a sweep of several
+// levels) counts as at the touch. Trades without an aggressor or without an opposite quote are not counted.
 class AggressorCheck {
  public:
   void book(const BookRecord& record) {
@@ -24,7 +24,8 @@ class AggressorCheck {
       waiting_.pop_front();
       return;
     }
-    if (!waiting_.empty() && (record.ts_recv != waiting_.front().ts_recv || (record.last() && !trades_in_book_))) finish();
+    if (!waiting_.empty() && (record.ts_recv != waiting_.front().ts_recv || (record.last() && !trades_in_book_)))
+      finish();
     if (!record.last()) return;
     bid_ = record.levels[0].bid_price;
     ask_ = record.levels[0].ask_price;
