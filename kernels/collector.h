@@ -5,6 +5,7 @@
 #include "kernels/control.h"
 #include "kernels/environment.h"
 #include "kernels/rng.h"
+#include "kernels/telemetry_types.h"
 
 namespace foxhunt::kernels {
 
@@ -25,8 +26,10 @@ enum Tally : int32_t {
   tally_explored,                             // branch decisions drawn at random
   tally_kelly,                                // clamped factor
   tally_drawdown,                             // below the episode's peak, over capital
+  tally_position,                             // |position| over max_position
   tally_regime,                               // 3 probabilities at the decision's bar
-  tally_parts = tally_regime + 3,             // 6 reward parts, unweighted
+  tally_regime_class = tally_regime + 3,      // 3 counts of its class
+  tally_parts = tally_regime_class + 3,       // 6 reward parts, unweighted
   tally_reward = tally_parts + kRewardParts,  // weighted
   tally_reward_square,
   tally_trades,                               // 3, by magnitude of the opening decision
@@ -237,7 +240,10 @@ FH_FN void add_to_tally(double* tally, int64_t count, int64_t i, const StepOutco
     if (o.explored >> b & 1) add(tally_explored, 1);
   }
   add(tally_steps, 1);
-  for (int k = 0; k < 3; ++k) add(tally_regime + k, bars.regime[static_cast<int64_t>(o.bar - 1) * 4 + k]);
+  const float* regime = bars.regime + static_cast<int64_t>(o.bar - 1) * 4;
+  for (int k = 0; k < 3; ++k) add(tally_regime + k, regime[k]);
+  add(tally_regime_class + static_cast<int>(regime[3]), 1);
+  add(tally_position, absolute(o.position) * c.lot / r.max_position);
   if (o.ended) {
     add(tally_episodes, 1);
     add(tally_episode_return, o.equity / r.capital);
@@ -458,6 +464,49 @@ FH_FN void summarise_collection(const Block& block, const SummariseCollectionArg
     a.mapped[k] = sum;
     if (k == 0) *a.mapped_timesteps = a.work->log_row;
   }
+}
+
+struct FillCollectorSignalsArgs {
+  const double* sums;     // [kTally]
+  CollectorSignals* out;  // [1] overwritten; kept as it is when no step was done
+  double max_position;    // contracts
+};
+
+FH_FN float mean_of(double sum, double count) {
+  return count > 0 ? static_cast<float>(sum / count) : 0.0f;
+}
+
+// One block: what the signal bus averages.
+FH_FN void fill_collector_signals(const Block& block, const FillCollectorSignalsArgs& a) {
+  const double* s = a.sums;
+  const double steps = s[tally_steps];
+  if (block.thread() != 0 || !(steps > 0)) return;
+  CollectorSignals& o = *a.out;
+  for (int k = 0; k < kActions; ++k) o.action[k] = mean_of(s[tally_actions + k], steps);
+  int most = 0;
+  for (int k = 0; k < 3; ++k) {
+    o.regime[k] = mean_of(s[tally_regime + k], steps);
+    if (s[tally_regime_class + k] > s[tally_regime_class + most]) most = k;
+  }
+  o.regime_now = static_cast<float>(most);
+  for (int k = 0; k < kRewardParts; ++k) o.reward[k] = mean_of(s[tally_parts + k], steps);
+  for (int k = 0; k < kMagnitudes; ++k) {
+    const double trades = s[tally_trades + k], samples = s[tally_samples + k];
+    const double mean = samples > 0 ? s[tally_sample_reward + k] / samples : 0.0;
+    o.win_rate[k] = mean_of(s[tally_wins + k], trades);
+    o.hold[k] = mean_of(s[tally_hold + k], trades);
+    o.trail[k] = mean_of(s[tally_trail + k], trades);
+    o.reward_variance[k] =
+        samples > 0 ? static_cast<float>(maximum(0.0, s[tally_sample_square + k] / samples - mean * mean)) : 0.0f;
+  }
+  o.kelly_cap = mean_of(s[tally_kelly], steps);
+  o.exposure = mean_of(s[tally_position], steps);
+  o.turnover = mean_of(s[tally_turnover] / a.max_position, steps);
+  o.drawdown = mean_of(s[tally_drawdown], steps);
+  o.episode_return = mean_of(s[tally_episode_return], s[tally_episodes]);
+  o.ruin_share = mean_of(s[tally_ruins], s[tally_episodes]);
+  o.exploration_share = mean_of(s[tally_explored], steps * kTrainingBranches);
+  o.filled = 1;
 }
 
 }  // namespace foxhunt::kernels

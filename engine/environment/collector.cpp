@@ -167,6 +167,10 @@ std::int64_t Collector::collect(std::int64_t timesteps, const std::atomic<bool>*
   device_.launch(stream, device::ModuleSet::eager, {.grid_x = kernels::tiles(kernels::kTally, 8), .threads = 32},
                  kernels::SummariseCollectionArgs{tally_.data(), sums_.data(), mapped_sums_.device(), work_.data(),
                                                   done_.device(), options_.environments});
+  if (target_.summary) {
+    device_.launch(stream, device::ModuleSet::eager, {.grid_x = 1, .threads = 32},
+                   kernels::FillCollectorSignalsArgs{sums_.data(), target_.summary, options_.rules.max_position});
+  }
   device_.record(*event_, stream);
   device_.synchronise(*event_);
   return *done_.host();

@@ -22,8 +22,12 @@
 
 namespace foxhunt {
 
-// Slots of the signal bus that the state's `signals` group repeats.
-inline constexpr kernels::SignalSlots kStateSignals = {{8, 9, 10, 11, 12, 13, 14, 15, 16, 21, 22, 49, 50, 51, 81, 84}};
+// Slots of the signal bus that the state's `signals` group repeats, from the table of signals.
+inline kernels::SignalSlots state_signal_slots() {
+  kernels::SignalSlots slots{};
+  for (int i = 0; i < kernels::kSignalWidth; ++i) slots.slot[i] = kernels::kStateSignals[i];
+  return slots;
+}
 
 struct CollectorOptions {
   int environments = 64;
@@ -32,7 +36,7 @@ struct CollectorOptions {
   std::int64_t max_timesteps = 0;  // most that one collect() is asked for: the reward log's rows
   kernels::EnvironmentContract contract{};
   kernels::EnvironmentRules rules{};
-  kernels::SignalSlots signal_slots = kStateSignals;
+  kernels::SignalSlots signal_slots = state_signal_slots();
   bool eager = false;  // never capture: tests compare with captured
 };
 
@@ -41,9 +45,14 @@ struct CollectorTarget {
   device::Stream* stream = nullptr;
   kernels::Control* control = nullptr;
   const float* params = nullptr;
-  const float* signals = nullptr;  // [160] signal bus
-  ReplayView replay;               // holds at least 5 transitions an environment
+  const float* signals = nullptr;                // [160] signal bus
+  kernels::CollectorSignals* summary = nullptr;  // [1] filled after each collection; may be null
+  ReplayView replay;                             // holds at least 5 transitions an environment
 };
+
+// The learner's own stream, control block, parameters, signals and replay. Throws Error for a learner without
+// telemetry, whose sizes are not those of a session.
+CollectorTarget collector_target(Learner& learner);
 
 class Collector {
  public:

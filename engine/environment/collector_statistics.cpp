@@ -27,6 +27,7 @@ CollectorStatistics CollectorStatistics::from_sums(std::span<const double, kerne
   out.explored_share = ratio(s[tally_explored], steps * kTrainingBranches);
   out.episode_return = ratio(s[tally_episode_return], s[tally_episodes]);
   out.exposure = ratio(s[tally_exposed], steps);
+  out.position = ratio(s[tally_position], steps);
   out.turnover = ratio(s[tally_turnover], steps);
   out.kelly = ratio(s[tally_kelly], steps);
   out.drawdown = ratio(s[tally_drawdown], steps);

@@ -15,6 +15,7 @@ struct CollectorStatistics {
   double explored_share = 0;                                 // of branch decisions
   double episode_return = 0;                                 // mean equity at an episode's end over capital
   double exposure = 0;                                       // share of bars with a position
+  double position = 0;                                       // mean |position| over max_position
   double turnover = 0;                                       // contracts traded a bar
   double kelly = 0;                                          // mean clamped factor
   double drawdown = 0;                                       // mean depth below the episode's peak, over capital

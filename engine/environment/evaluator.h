@@ -26,7 +26,7 @@ struct EvaluatorOptions {
   std::uint64_t seed = 7;
   kernels::EnvironmentContract contract{};
   kernels::EnvironmentRules rules{};
-  kernels::SignalSlots signal_slots = kStateSignals;
+  kernels::SignalSlots signal_slots = state_signal_slots();
   bool eager = false;  // never capture: tests compare with captured
 };
 

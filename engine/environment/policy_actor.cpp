@@ -1,7 +1,10 @@
-// Actors made of the learner's policies.
+// What collection and evaluation take from the learner.
 #include "engine/base/error.h"
 #include "engine/environment/actor.h"
+#include "engine/environment/collector.h"
+#include "engine/learner/learner.h"
 #include "engine/learner/policy.h"
+#include "engine/telemetry/telemetry.h"
 
 namespace foxhunt {
 
@@ -33,6 +36,16 @@ Actor exploring_actor(Policy& noisy, Policy& mean) {
             noisy.record(recorder, params, control, true);
             mean.record(recorder, params, control, false);
           }};
+}
+
+CollectorTarget collector_target(Learner& learner) {
+  if (!learner.telemetry()) throw Error("collection needs a learner with the standard branches and at most 8 experts");
+  return {&learner.stream(),
+          learner.control(),
+          learner.params(),
+          learner.telemetry()->signals(),
+          learner.telemetry()->collector(),
+          learner.replay()};
 }
 
 }  // namespace foxhunt

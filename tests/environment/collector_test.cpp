@@ -15,9 +15,11 @@ using kernels::Transition;
 
 constexpr kernels::EnvironmentContract kContract = {0.25, 50, 2.0, 0, 1};
 constexpr kernels::EnvironmentRules kRules = {16, 1e6, 0.5, 3.0, 0.25, {1, 1, 0.01, 0.1, 0.1, 0.02}};
+constexpr int kSlots[16] = {8,  9,  10, 11, 12, 13, 14, 15,
+                            16, 21, 22, 49, 50, 51, 81, 84};  // of the signal bus, in the state
 constexpr std::array<float, 4> kGamma = {0.99f, 0.98f, 0.95f, 0.9f};
 
-struct Setup {
+struct Situation {
   int environments = 20, episode_bars = 30, n_step = 1, threads = 2;
   std::int64_t capacity = 100'000;
   float epsilon = 0.3f, variance = 40.0f;
@@ -27,7 +29,7 @@ struct Setup {
 
 // A collector whose learner is mapped memory that the test reads and writes.
 struct Rig {
-  Setup setup;
+  Situation setup;
   const market::MarketTable& table;
   std::unique_ptr<device::Device> device;
   std::unique_ptr<device::Stream> stream;
@@ -36,15 +38,17 @@ struct Rig {
   device::MappedBuffer<float> signals;
   device::MappedBuffer<Transition> ring;
   device::MappedBuffer<float> priority;
+  device::MappedBuffer<kernels::CollectorSignals> summary;
   std::unique_ptr<test::FeatureActor> actor;
   std::unique_ptr<Collector> collector;
 
-  Rig(const market::MarketTable& t, const Setup& s) : setup(s), table(t), device(test::cpu(s.threads)) {
+  Rig(const market::MarketTable& t, const Situation& s) : setup(s), table(t), device(test::cpu(s.threads)) {
     stream = device->create_stream();
     market = std::make_unique<DeviceMarket>(*device, *stream, table);
     market->load_fold(*stream, FoldModel::fit(table, {0, table.rows()}));
     control = {*device, 1};
     signals = {*device, 160};
+    summary = {*device, 1};
     ring = {*device, static_cast<std::size_t>(s.capacity)};
     priority = {*device, static_cast<std::size_t>(s.capacity)};
     for (int i = 0; i < 160; ++i) signals.host()[i] = static_cast<float>(i) / 10 - 6;
@@ -61,8 +65,8 @@ struct Rig {
     options.contract = kContract;
     options.rules = s.rules;
     options.eager = s.eager;
-    const CollectorTarget target = {
-        stream.get(), control.device(), nullptr, signals.device(), {ring.device(), priority.device(), s.capacity}};
+    const CollectorTarget target = {stream.get(),     control.device(), nullptr,
+                                    signals.device(), summary.device(), {ring.device(), priority.device(), s.capacity}};
     collector = std::make_unique<Collector>(*device, target, actor->actor, *market, options);
   }
   std::vector<Transition> inserted() const { return {ring.host(), ring.host() + control.host()->inserted}; }
@@ -111,7 +115,7 @@ TEST(Collector, OneStepTransitionsInOrder) {
         }
       }
       for (int k = 0; k < kernels::kSignalWidth; ++k) {
-        const float raw = rig.signals.host()[kStateSignals.slot[k]];
+        const float raw = rig.signals.host()[kSlots[k]];
         EXPECT_EQ(x.own[8 + k], std::isnan(raw) ? 0.0f : std::clamp(raw, -5.0f, 5.0f));
       }
     }
@@ -132,7 +136,9 @@ TEST(Collector, EpisodesAreTruncatedAtTheirLengthAndStartAtRandom) {
       const std::size_t i = static_cast<std::size_t>(t * n + e);
       if (begun == t) ++starts[ring[i].bar];
       if (log.ends[i] == 0) continue;
-      if (log.ends[i] == 1) EXPECT_EQ(t + 1 - begun, 30);
+      if (log.ends[i] == 1) {
+        EXPECT_EQ(t + 1 - begun, 30);
+      }
       EXPECT_EQ(ring[i].done, log.ends[i] == 2);
       begun = t + 1;
     }
@@ -201,7 +207,7 @@ void expect_transition(const Transition& got, const Transition& want, std::size_
 }
 
 TEST(Collector, WindowsOfSeveralStepsAgainstAPlainReference) {
-  Setup setup;
+  Situation setup;
   setup.rules.capital = 60'000;  // some ruins
   Rig single(market_500(), setup);
   single.collector->begin_fold({0, 500});
@@ -211,7 +217,7 @@ TEST(Collector, WindowsOfSeveralStepsAgainstAPlainReference) {
   ASSERT_GT(std::count(ends.begin(), ends.end(), 1), 5);
   ASSERT_GT(std::count(ends.begin(), ends.end(), 2), 5);
   for (int n_step = 2; n_step <= 5; ++n_step) {
-    Setup several = setup;
+    Situation several = setup;
     several.n_step = n_step;
     Rig rig(market_500(), several);
     rig.collector->begin_fold({0, 500});
@@ -225,7 +231,7 @@ TEST(Collector, WindowsOfSeveralStepsAgainstAPlainReference) {
 }
 
 TEST(Collector, RingWrapsAround) {
-  Setup small, large;
+  Situation small, large;
   small.n_step = large.n_step = 3;
   small.capacity = 137;
   Rig a(market_500(), small), b(market_500(), large);
@@ -247,7 +253,7 @@ TEST(Collector, RingWrapsAround) {
 TEST(Collector, SameForAnyThreadsEagerOrCaptured) {
   std::vector<std::vector<Transition>> runs;
   for (int variant = 0; variant < 3; ++variant) {
-    Setup setup;
+    Situation setup;
     setup.environments = 70;
     setup.n_step = 4;
     setup.threads = variant == 1 ? 4 : 1;
@@ -265,7 +271,7 @@ TEST(Collector, SameForAnyThreadsEagerOrCaptured) {
 }
 
 TEST(Collector, ActsGreedilyAboveTheEpsilonFloor) {
-  Setup setup;
+  Situation setup;
   setup.epsilon = 0.25f;
   setup.environments = 40;
   Rig rig(market_500(), setup);
@@ -292,11 +298,22 @@ TEST(Collector, ActsGreedilyAboveTheEpsilonFloor) {
   EXPECT_EQ(s.steps, static_cast<std::int64_t>(ring.size()));
   for (std::size_t k = 0; k < 13; ++k) EXPECT_NEAR(s.action_frequency[k], frequency[k], 1e-9);
   EXPECT_NEAR(s.explored_share, 0.25, 0.02);
+  const kernels::CollectorSignals& signals = *rig.summary.host();
+  EXPECT_EQ(signals.filled, 1u);
+  for (std::size_t k = 0; k < 13; ++k) EXPECT_NEAR(signals.action[k], frequency[k], 1e-6);
+  EXPECT_NEAR(signals.regime[0] + signals.regime[1] + signals.regime[2], 1, 1e-5);
+  EXPECT_NEAR(signals.exploration_share, s.explored_share, 1e-6);
+  EXPECT_NEAR(signals.exposure, s.position, 1e-6);
+  EXPECT_NEAR(signals.kelly_cap, s.kelly, 1e-6);
+  for (std::size_t k = 0; k < 3; ++k) {
+    EXPECT_NEAR(signals.win_rate[k], s.win_rate[k], 1e-6);
+    EXPECT_NEAR(signals.reward_variance[k], s.sample_variance[k], 1e-4 * s.sample_variance[k]);
+  }
 }
 
 TEST(Collector, KellyFollowsGapOverVariance) {
   for (const float variance : {40.0f, 0.05f, std::nanf("")}) {
-    Setup setup;
+    Situation setup;
     setup.epsilon = 0;
     setup.variance = variance;
     Rig rig(market_500(), setup);
@@ -349,7 +366,7 @@ TEST(Collector, StopsWhenAsked) {
 }
 
 TEST(Collector, ResumesBitForBitFromItsStateBlocks) {
-  Setup setup;
+  Situation setup;
   setup.n_step = 5;
   Rig a(market_500(), setup), b(market_500(), setup);
   a.collector->begin_fold({20, 480});

@@ -88,7 +88,9 @@ TEST(Reconcile, HundredThousandBars) {
     ASSERT_EQ(o.position, position) << "bar " << t;
     const long double equity = cash + static_cast<long double>(position) * table.close[t + 1] * 50;
     ASSERT_NEAR(static_cast<double>(equity), o.equity, 0.005) << "bar " << t;
-    if (position == 0) ASSERT_NEAR(static_cast<double>(closed), o.equity, 0.005) << "bar " << t;
+    if (position == 0) {
+      ASSERT_NEAR(static_cast<double>(closed), o.equity, 0.005) << "bar " << t;
+    }
     double reward = 0;
     for (int k = 0; k < kRewardParts; ++k) reward += rules.weight[k] * o.parts[k];
     ASSERT_NEAR(reward, o.reward, 1e-9);

@@ -37,8 +37,8 @@ TEST_P(Fixtures, Pass) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Environment, Fixtures, ::testing::Values("es-book", "mes-bars-only", "crypto-lots", "ruin"),
-                         [](const auto& info) {
-                           std::string name = info.param;
+                         [](const auto& fixture) {
+                           std::string name = fixture.param;
                            std::replace(name.begin(), name.end(), '-', '_');
                            return name;
                          });
