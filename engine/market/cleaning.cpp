@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <deque>
+#include <limits>
+#include <optional>
 
 #include "engine/market/order_flow.h"
 

@@ -2,8 +2,7 @@
 #include "engine/market/market_loader.h"
 
 #include <algorithm>
-#include <cmath>
-#include <map>
+#include <limits>
 #include <optional>
 
 #include "engine/base/error.h"
@@ -36,16 +35,16 @@ class FirstRecord final : public RecordSink {
 
 class BarCollector final : public RecordSink {
  public:
-  void bar(const BarRecord& record) override { bars.push_back({record, file, record_number++}); }
+  void bar(const BarRecord& record) override { bars.push_back({record, file_, record_++}); }
   void begin(int index) {
-    file = index;
-    record_number = 0;
+    file_ = index;
+    record_ = 0;
   }
   std::vector<SourcedBar> bars;
 
  private:
-  int file = 0;
-  std::uint64_t record_number = 0;
+  int file_ = 0;
+  std::uint64_t record_ = 0;
 };
 
 class FlowSink final : public RecordSink {
@@ -91,14 +90,15 @@ void merge_report(DataReport& into, DataReport&& from) {
 }
 
 // The files of a kind in the order of their first records (those without any last).
-std::vector<std::string> in_time(const std::vector<std::string>& files, InputKind kind, const DataConfig& config) {
+std::vector<std::string> in_time(const std::vector<std::string>& files, InputKind kind, const DataConfig& config,
+                                 const Progress& progress) {
   if (files.size() < 2) return files;
   std::vector<std::pair<Time, std::string>> order;
   for (const std::string& file : files) {
     FirstRecord first;
     DataReport unused;
     try {
-      read_file(file, kind, config, first, unused);
+      read_file(file, kind, config, first, unused, {{}, progress.cancel});
     } catch (const FirstSeen&) {
       // Only its time was wanted.
     }
@@ -200,7 +200,7 @@ MarketTable load_simulated(const DataConfig& config, const Progress& progress) {
 MarketTable load_files(const DataConfig& config, const Progress& progress) {
   MarketTable table;
   SymbolCheck symbols;
-  const auto bar_files = in_time(config.ohlcv, InputKind::bars, config);
+  const auto bar_files = in_time(config.ohlcv, InputKind::bars, config, progress);
   BarCollector bars;
   for (std::size_t i = 0; i < bar_files.size(); ++i) {
     bars.begin(static_cast<int>(i));
@@ -218,7 +218,7 @@ MarketTable load_files(const DataConfig& config, const Progress& progress) {
   std::vector<std::pair<std::string, std::string>> book_symbols, trade_symbols;  // symbol, file
   const auto source = [&](const std::vector<std::string>& files, InputKind kind, DataReport& report, auto& found,
                           Progress shown) {
-    return [&, kind, shown, ordered = in_time(files, kind, config)](RecordSink& sink) {
+    return [&, kind, shown, ordered = in_time(files, kind, config, progress)](RecordSink& sink) {
       for (const std::string& file : ordered) {
         found.emplace_back(read_file(file, kind, config, sink, report, shown).symbol, file);
       }

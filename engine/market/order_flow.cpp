@@ -2,6 +2,7 @@
 #include "engine/market/order_flow.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "engine/base/error.h"
 #include "engine/base/log.h"

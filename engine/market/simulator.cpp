@@ -2,6 +2,7 @@
 #include "engine/market/simulator.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "engine/base/error.h"

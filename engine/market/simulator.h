@@ -18,7 +18,6 @@
 namespace foxhunt::market {
 
 inline constexpr const char* kSimulatedSymbol = "SIM";
-inline constexpr double kSimulatedTick = 0.25;                      // points
 inline constexpr Time kSimulatedInterval = 60'000'000'000;          // ns a bar
 inline constexpr Time kSimulatedStart = 1'704'668'400'000'000'000;  // Sunday 2024-01-07 23:00 UTC
 

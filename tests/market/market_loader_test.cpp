@@ -199,6 +199,13 @@ TEST(MarketLoader, InputsOfTwoInstrumentsAreRefused) {
   EXPECT_TRUE(says(error, "ESH4") && says(error, "ESM4"));
 }
 
+TEST(MarketLoader, FilesWithoutRecordsGiveNoRows) {
+  const auto table = load_market(write_files(scratch_folder(), Records{}));
+  EXPECT_EQ(table.rows(), 0);
+  EXPECT_EQ(table.warm_up, 0);
+  EXPECT_TRUE(says(error_of([&] { make_folds(table, {}); }), "nothing to train on"));
+}
+
 TEST(MarketLoader, BookOfAnotherTimeWarns) {
   auto records = simulated(30, 2);
   for (auto& r : records.books) r.ts_recv = r.ts_event += 400 * 24 * 3600 * kSecond;
