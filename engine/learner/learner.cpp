@@ -56,7 +56,9 @@ struct Learner::Parts {
         graph(device, *stream) {
     compose();
     for (auto& slot : slot_params) slot = {device, static_cast<std::size_t>(c.table.arena_size())};
+    for (auto& slot : slot_target) slot = {device, static_cast<std::size_t>(c.table.arena_size())};
     for (auto& slot : slot_control) slot = {device, 1};
+    for (auto& slot : slot_signals) slot = {device, kernels::kSignals};
   }
 
   void compose();
@@ -76,6 +78,7 @@ struct Learner::Parts {
   Adam adam;
   StepGraph graph;
   device::Buffer<float> slot_params[kSlots];
+  device::Buffer<float> slot_target[kSlots], slot_signals[kSlots];
   device::Buffer<kernels::Control> slot_control[kSlots];
   std::uint64_t launches = 0;  // of steps, published or not
   std::uint32_t base = 0;      // publications before the first launch
@@ -313,11 +316,15 @@ void Learner::snapshot(int slot) {
   FH_CHECK(slot >= 0 && slot < kSlots, "snapshot slot {}", slot);
   Parts& p = *parts_;
   p.c.device.copy(stream(), p.slot_params[slot].data(), params(), p.slot_params[slot].bytes());
+  p.c.device.copy(stream(), p.slot_target[slot].data(), target(), p.slot_target[slot].bytes());
   p.c.device.copy(stream(), p.slot_control[slot].data(), control(), sizeof(kernels::Control));
+  if (p.telemetry) p.c.device.copy(stream(), p.slot_signals[slot].data(), p.telemetry->signals(), p.slot_signals[slot].bytes());
 }
 const float* Learner::snapshot_params(int slot) const {
   return parts_->slot_params[slot].data();
 }
+const float* Learner::snapshot_target(int slot) const { return parts_->slot_target[slot].data(); }
+const float* Learner::snapshot_signals(int slot) const { return parts_->slot_signals[slot].data(); }
 const kernels::Control* Learner::snapshot_control(int slot) const {
   return parts_->slot_control[slot].data();
 }
@@ -336,6 +343,10 @@ std::vector<ChildTiming> Learner::profile(int steps) {
                    .microseconds = times[i]});
   }
   return out;
+}
+
+double Learner::time_products(int repetitions) {
+  return parts_->graph.time_products(repetitions);
 }
 
 }  // namespace foxhunt

@@ -102,14 +102,19 @@ class Learner {
   void clear_halt();
   void drain();  // waits until everything launched is done
 
-  // Snapshot slots for evaluation and saving: parameters and signals copied within the device, in stream order.
+  // Snapshot slots for evaluation and saving: parameters, target, counters and signals copied within the device, in stream order.
   static constexpr int kSlots = 2;
   void snapshot(int slot);
   const float* snapshot_params(int slot) const;
+  const float* snapshot_target(int slot) const;
   const kernels::Control* snapshot_control(int slot) const;
+  const float* snapshot_signals(int slot) const;  // [160] signal bus; zeros without telemetry
 
   // A profiling instantiation: runs `steps` steps with event nodes between children and returns mean times.
   std::vector<ChildTiming> profile(int steps);
+  // Microseconds of the step's matrix products alone, back to back: mean over `repetitions`. For `bench`: it leaves
+  // activations and gradients that no step made.
+  double time_products(int repetitions);
 
  private:
   std::uint64_t published() const;

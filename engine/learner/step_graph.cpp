@@ -2,8 +2,10 @@
 #include "engine/learner/step_graph.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include "engine/base/error.h"
+#include "engine/learner/products_only.h"
 
 namespace foxhunt {
 
@@ -71,6 +73,28 @@ std::vector<double> StepGraph::time_children(int steps, const std::function<void
   }
   for (double& sum : sums) sum /= steps;
   return sums;
+}
+
+double StepGraph::time_products(int repetitions) {
+  FH_CHECK(captured() && repetitions > 0, "products are timed after capture");
+  ProductsOnly products(device_);
+  device::Recorder recorder(products, stream_, device::ModuleSet::graph);
+  device_.synchronise(stream_);
+  device_.begin_capture(stream_);
+  try {
+    for (const Child& child : children_) child.record(recorder);
+  } catch (...) {
+    device_.end_capture(stream_);
+    throw;
+  }
+  const auto graph = device_.end_capture(stream_);
+  const auto executable = device_.instantiate(*graph);
+  device_.launch(*executable, stream_);
+  device_.synchronise(stream_);
+  const auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; i < repetitions; ++i) device_.launch(*executable, stream_);
+  device_.synchronise(stream_);
+  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count() / repetitions;
 }
 
 }  // namespace foxhunt

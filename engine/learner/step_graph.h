@@ -34,6 +34,8 @@ class StepGraph {
   // Mean microseconds of each child over `steps` launches of a second instantiation in which children follow each other
   // with event nodes between them: what a child costs alone, without overlap.
   std::vector<double> time_children(int steps, const std::function<void()>& before_each);
+  // Mean microseconds of one pass over all products of the children, in their order.
+  double time_products(int repetitions);
 
  private:
   device::Device& device_;

@@ -1,0 +1,45 @@
+// Reading checkpoints back: a model for evaluation, a full one to go on from.
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "engine/checkpoint/safetensors.h"
+#include "engine/config/config.h"
+#include "engine/environment/collector.h"
+#include "engine/environment/device_market.h"
+#include "engine/environment/evaluation_result.h"
+#include "engine/learner/learner.h"
+
+namespace foxhunt {
+
+inline constexpr const char* kCheckpointFormat = "1";
+
+// What evaluation needs of a file, whatever its kind.
+struct LoadedModel {
+  LearnerConfig learner;  // of the configuration stored with it
+  int fold = 0, epoch = 0;
+  std::uint64_t step = 0;
+  std::string reason;
+  std::vector<float> params, signals;  // an arena of that learner; [160]
+  std::vector<float> v_min, v_max, gamma;
+  FoldModel model;
+  nlohmann::json metadata;  // strings of the file
+};
+
+// Throws Error with file and field: no checkpoint of ours, another format version, tensors missing or of another shape.
+LoadedModel load_model(const std::filesystem::path& path);
+
+// The session's part of a full checkpoint's metadata.
+nlohmann::json load_full(const std::filesystem::path& path, Learner& learner, Collector& collector);
+
+// Metrics of a checkpoint on the validation window of its fold in the configuration's data; the device is opened from
+// the configuration.
+struct CheckpointEvaluation {
+  EvaluationResult result;
+  int fold = 0;
+  market::Range window;
+};
+CheckpointEvaluation evaluate_checkpoint(const std::filesystem::path& path, const Config& config);
+
+}  // namespace foxhunt

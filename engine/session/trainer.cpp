@@ -1,0 +1,368 @@
+// Folds, epochs, steps and commands.
+#include "engine/session/trainer.h"
+
+#include <cmath>
+
+#include "engine/base/clock.h"
+#include "engine/base/error.h"
+#include "engine/base/log.h"
+#include "engine/config/load_config.h"
+#include "engine/session/run_setup.h"
+#include "engine/telemetry/telemetry.h"
+
+namespace foxhunt {
+
+void Trainer::run() {
+  try {
+    prepare();
+  } catch (const Error& e) {
+    if (session_.stop_now_ && std::string(e.what()) == "cancelled") {
+      set_state(SessionState::stopped, "stopped while preparing");
+      return;
+    }
+    throw;
+  }
+  if (!session_.options_.resume.empty()) resume(session_.options_.resume);
+  Flow flow = Flow::go_on;
+  if (session_.options_.start) {
+    const int first = resumed_ ? fold_ : session_.options_.first_fold;
+    const int last =
+        session_.options_.last_fold < 0 ? static_cast<int>(folds_.size()) - 1 : session_.options_.last_fold;
+    flow = train_folds(first, last);
+  }
+  while (session_.options_.stay && flow == Flow::go_on) {
+    set_state(SessionState::idle);
+    flow = obey(true);
+  }
+  end_session(flow);
+}
+
+Trainer::Flow Trainer::train_folds(int first, int last) {
+  last_fold_ = last;
+  const auto each = static_cast<std::uint64_t>(config_.training.epochs) *
+                    static_cast<std::uint64_t>(config_.training.steps_per_epoch);
+  session_.publish([&](SessionStatus& s) {
+    s.planned_steps = s.step + each * static_cast<std::uint64_t>(last - first + 1);
+    s.started = wall_seconds();
+  });
+  rate_started_ = steady_seconds();
+  rate_steps_ = steps_;
+  Flow flow = Flow::go_on;
+  for (int index = first; index <= last && flow == Flow::go_on; ++index) flow = run_fold(index);
+  return flow;
+}
+
+Trainer::Flow Trainer::run_fold(int index) {
+  const market::Fold& fold = folds_.at(static_cast<std::size_t>(index));
+  fold_ = index;
+  fold_result_ = FoldResult{};
+  fold_result_.index = index;
+  best_sharpe_.reset();
+  best_net_.reset();
+  epochs_without_best_ = 0;
+  if (!resumed_) {
+    model_ = FoldModel::fit(table_, fold.train);
+    epoch_ = 0;
+    epoch_step_ = 0;
+  }
+  learner_->drain();
+  market_->load_fold(learner_->stream(), model_);
+  if (!resumed_) {
+    if (!begun_)
+      learner_->initialise();
+    else
+      learner_->begin_fold(index);
+    collector_->begin_fold(fold.train);
+    rewards_.begin_fold();
+  }
+  begun_ = true;
+  note("fold", "info",
+       fmt::format("fold {}: train bars {} to {}, validation bars {} to {}", index, fold.train.begin, fold.train.end,
+                   fold.validation.begin, fold.validation.end));
+  Flow flow = Flow::go_on;
+  while (epoch_ < config_.training.epochs && flow == Flow::go_on) {
+    flow = run_epoch();
+    if (config_.training.patience > 0 && epochs_without_best_ >= config_.training.patience && flow == Flow::go_on) {
+      note("fold", "info",
+           fmt::format("fold {} ends after {} epochs without a better validation", index, epochs_without_best_));
+      break;
+    }
+  }
+  if (flow != Flow::stop_now) read_validation();
+  return flow;
+}
+
+Trainer::Flow Trainer::run_epoch() {
+  epoch_started_ = steady_seconds();
+  session_.publish([&](SessionStatus& s) {
+    s.fold = fold_;
+    s.epoch = epoch_;
+    s.epoch_step = epoch_step_;
+  });
+  Flow flow = obey(false);
+  if (flow != Flow::go_on) return flow;
+  set_state(SessionState::training);
+  if (!resumed_) {
+    flow = collect();
+    if (flow != Flow::go_on) return flow;
+  }
+  resumed_ = false;
+  flow = run_steps();
+  // A run that ends in the middle of an epoch is validated too: its last checkpoint has metrics.
+  if (flow == Flow::stop_now || flow == Flow::halted) return flow;
+  const Flow ended = end_epoch();
+  return flow == Flow::go_on ? ended : flow;
+}
+
+Trainer::Flow Trainer::collect() {
+  learner_->edit_settings([&](kernels::Settings& s) { s.epoch = static_cast<std::uint32_t>(epoch_); });
+  learner_->apply_settings();
+  const std::int64_t wanted = collection_timesteps(config_);
+  const std::int64_t done = collector_->collect(wanted, &session_.stop_now_);
+  if (session_.stop_now_) return Flow::stop_now;
+  if (done < wanted) return Flow::halted;
+  statistics_ = collector_->statistics();
+  feed_collector_signals();
+  apply_rewards();
+  return Flow::go_on;
+}
+
+Trainer::Flow Trainer::run_steps() {
+  const auto steps = static_cast<std::uint64_t>(config_.training.steps_per_epoch);
+  while (epoch_step_ < steps) {
+    if (session_.options_.max_steps && steps_ >= session_.options_.max_steps) return Flow::limit;
+    if (session_.has_command()) {
+      const Flow flow = obey(false);
+      if (flow != Flow::go_on) return flow;
+      continue;
+    }
+    const Flow flow = one_step();
+    if (flow != Flow::go_on) return flow;
+  }
+  if (session_.options_.max_steps && steps_ >= session_.options_.max_steps) return Flow::limit;
+  return Flow::go_on;
+}
+
+Trainer::Flow Trainer::one_step() {
+  learner_->step();
+  ++steps_;
+  ++epoch_step_;
+  if (learner_->halted()) {
+    learner_->drain();
+    const std::string places = telemetry::nan_flag_names(learner_->nan_flags());
+    set_state(SessionState::halted, places.empty() ? "stopped by a guard" : "values that are not finite: " + places);
+    return Flow::halted;
+  }
+  if (evaluator_->running()) evaluator_->ready();  // launches its next part
+  if (guard_.due(steps_)) {
+    const Flow flow = check_live();
+    if (flow != Flow::go_on) return flow;
+  }
+  if (steady_seconds() - shown_ > 0.1) show_progress();
+  return Flow::go_on;
+}
+
+void Trainer::show_progress() {
+  const double now = steady_seconds(), span = now - rate_started_;
+  shown_ = now;
+  session_.publish([&](SessionStatus& s) {
+    s.step = steps_;
+    s.epoch_step = epoch_step_;
+    s.fold = fold_;
+    s.epoch = epoch_;
+    if (span > 0.5) s.steps_per_second = static_cast<double>(steps_ - rate_steps_) / span;
+    s.seconds_left = s.steps_per_second > 0 && s.planned_steps > s.step
+                         ? static_cast<double>(s.planned_steps - s.step) / s.steps_per_second
+                         : 0;
+  });
+  if (span > 5) {
+    rate_started_ = now;
+    rate_steps_ = steps_;
+  }
+}
+
+// Between epochs the guard looks at the newest step's mean Q, with the references as the last epoch left them.
+Trainer::Flow Trainer::check_live() {
+  if (!guard_.previous()) return Flow::go_on;
+  learner_->drain();  // the newest record, whatever the speed: the verdict must not depend on it
+  telemetry::StepRingReader reader(learner_->telemetry()->mapped(), steps_);
+  std::vector<telemetry::StepRecord> records;
+  telemetry::Snapshot snapshot;
+  if (reader.drain(records) == 0 || !telemetry::SnapshotReader(learner_->telemetry()->mapped()).read(snapshot))
+    return Flow::go_on;
+  const auto verdict = guard_.live(telemetry::word_value(records.back(), kernels::step_word_q_mean),
+                                   static_cast<double>(snapshot.signals[kernels::signal_q_reference_magnitude]),
+                                   static_cast<double>(snapshot.signals[kernels::signal_q_reference_direction]));
+  if (!verdict.exceeded) return Flow::go_on;
+  note("guard", verdict.halt ? "error" : "warning", verdict.sentence());
+  if (!verdict.halt) return Flow::go_on;
+  set_state(SessionState::halted, verdict.sentence());
+  return Flow::halted;
+}
+
+Trainer::Flow Trainer::obey(bool wait) {
+  for (;;) {
+    auto pending = session_.next_command(wait || paused_);
+    if (!pending) return Flow::go_on;
+    const Flow flow = command(*pending);
+    if (flow != Flow::go_on) return flow;
+    if (wait) return Flow::go_on;
+  }
+}
+
+Trainer::Flow Trainer::command(const Session::Pending& pending) {
+  const Command& c = pending.command;
+  session_.acknowledge(pending.number, steps_);
+  const bool training = session_.status()->state == SessionState::training || paused_;
+  try {
+    switch (c.kind) {
+      case CommandKind::start_folds: {
+        if (training) throw usage_error("folds are being trained already");
+        const int last = c.last < 0 ? static_cast<int>(folds_.size()) - 1 : c.last;
+        if (c.first < 0 || c.first > last || last >= static_cast<int>(folds_.size()))
+          throw usage_error(fmt::format("folds {} to {}; there are folds 0 to {}", c.first, last, folds_.size() - 1));
+        session_.finish(pending.number, fmt::format("folds {} to {}", c.first, last));
+        return train_folds(c.first, last);
+      }
+      case CommandKind::pause:
+        if (!training) throw usage_error("nothing is being trained");
+        learner_->drain();
+        paused_ = true;
+        show_progress();
+        set_state(SessionState::paused);
+        break;
+      case CommandKind::resume:
+        if (!paused_) throw usage_error("the session is not paused");
+        paused_ = false;
+        set_state(SessionState::training);
+        rate_started_ = steady_seconds();
+        rate_steps_ = steps_;
+        break;
+      case CommandKind::one_step: {
+        if (!paused_) throw usage_error("one step at a time needs a paused session");
+        if (epoch_step_ >= static_cast<std::uint64_t>(config_.training.steps_per_epoch) ||
+            collector_->rewards().timesteps == 0)
+          throw usage_error("the epoch is between collection and steps: resume first");
+        const Flow flow = one_step();
+        learner_->drain();
+        show_progress();
+        session_.finish(pending.number, fmt::format("step {}", steps_));
+        return flow;
+      }
+      case CommandKind::save_checkpoint:
+        if (!begun_) throw usage_error("there is nothing to save yet");
+        save("manual", true);
+        checkpointer_->drain();
+        break;
+      case CommandKind::stop_and_save:
+      case CommandKind::stop_now:
+        paused_ = false;
+        set_state(SessionState::stopping);
+        session_.finish(pending.number, fmt::format("at step {}", steps_));
+        return c.kind == CommandKind::stop_now ? Flow::stop_now : Flow::stop_save;
+      case CommandKind::set_value:
+        set_value(c);
+        break;
+    }
+    session_.finish(pending.number, fmt::format("at step {}", steps_));
+    note("command", "info", fmt::format("{} at step {}", command_name(c.kind), steps_));
+  } catch (const Error& e) {
+    session_.finish(pending.number, e.sentence(), true);
+  }
+  return Flow::go_on;
+}
+
+void Trainer::set_value(const Command& c) {
+  Config changed = config_;
+  set_field(changed, c.field, c.value);
+  check_config(changed);
+  const auto fresh = learner_options(changed, *device_, static_cast<int>(folds_.size()));
+  if (c.field == "learner.lr" || c.field == "learner.max_grad_norm" || c.field == "learner.weight_decay" ||
+      c.field == "environment.epsilon") {
+    learner_->edit_settings([&](kernels::Settings& s) {
+      s.lr = static_cast<float>(fresh.config.lr);
+      s.max_grad_norm = static_cast<float>(fresh.config.max_grad_norm);
+      s.weight_decay = static_cast<float>(fresh.config.weight_decay);
+      s.epsilon = static_cast<float>(fresh.epsilon);
+    });
+  } else if (c.field.starts_with("guards.")) {
+    auto settings = guard_.settings();
+    settings.factor = changed.guards.drift_factor;
+    settings.reference_factor = changed.guards.drift_reference_factor;
+    settings.floor = changed.guards.drift_floor;
+    settings.window = changed.guards.drift_window;
+    settings.mode = changed.guards.drift == "off"    ? telemetry::GuardMode::off
+                    : changed.guards.drift == "warn" ? telemetry::GuardMode::warn
+                                                     : telemetry::GuardMode::armed;
+    guard_.set(settings);
+  } else {
+    throw usage_error(
+        fmt::format("{} cannot be changed while a session runs", c.field),
+        {.field = c.field,
+         .hint = "learner.lr, learner.max_grad_norm, learner.weight_decay, environment.epsilon and guards can"});
+  }
+  config_ = changed;
+  note("setting", "info", fmt::format("{} = {} at step {}", c.field, c.value, steps_));
+}
+
+void Trainer::set_state(SessionState state, const std::string& reason) {
+  session_.publish([&](SessionStatus& s) {
+    s.state = state;
+    s.reason = reason;
+    s.step = steps_;
+  });
+  if (store_ && !is_terminal(state))
+    store_->set_status(state == SessionState::idle ? "preparing" : state_name(state), reason);
+}
+
+void Trainer::end_session(Flow flow) {
+  evaluator_->wait();
+  if (evaluator_->running() && pending_) read_validation();
+  learner_->drain();
+  if (flow == Flow::halted) {
+    const std::string reason = session_.status()->reason;
+    write_flight();
+    save("rejected", true);
+    checkpointer_->drain();
+    note("status", "error", "halted: " + reason);
+    set_state(SessionState::halted, reason);
+    return;
+  }
+  if (flow != Flow::stop_now && begun_) {
+    const auto& epochs = fold_result_.epochs;
+    save("stop", true, -1,
+         epochs.empty() ? nlohmann::ordered_json(nullptr) : metrics_json(epochs.back()->evaluation.metrics));
+    checkpointer_->drain();
+  }
+  const bool finished = flow == Flow::go_on;
+  const std::string reason = flow == Flow::limit ? fmt::format("{} steps reached", steps_)
+                             : finished          ? ""
+                                                 : "stopped by command";
+  note("status", "info", finished ? "finished" : "stopped: " + reason);
+  set_state(finished ? SessionState::finished : SessionState::stopped, reason);
+}
+
+void Trainer::close() noexcept {
+  if (closed_) return;
+  closed_ = true;
+  try {
+    if (checkpointer_) checkpointer_->drain();
+    if (recorder_) recorder_->flush();
+    if (store_) {
+      const auto status = session_.status();
+      store_->update_info([&](RunInfo& info) {
+        info.steps = static_cast<std::int64_t>(steps_);
+        info.fold = fold_;
+        info.epoch = epoch_;
+      });
+      store_->set_status(is_terminal(status->state) ? state_name(status->state) : "failed", status->reason);
+      recorder_.reset();
+      sink_.reset();
+      store_.reset();
+    }
+  } catch (const std::exception& e) {
+    log_error("the end of the session could not be recorded: {}", e.what());
+  }
+}
+
+}  // namespace foxhunt

@@ -1,0 +1,384 @@
+// The end of an epoch: guards, validation, rewards, checkpoints, and the rows that the run folder keeps of it.
+#include <cmath>
+
+#include "engine/base/atomic_file.h"
+#include "engine/base/clock.h"
+#include "engine/base/error.h"
+#include "engine/base/json_number.h"
+#include "engine/config/load_config.h"
+#include "engine/learner/transfer.h"
+#include "engine/session/checkpoint_load.h"
+#include "engine/session/run_setup.h"
+#include "engine/session/trainer.h"
+#include "engine/telemetry/telemetry.h"
+
+namespace foxhunt {
+namespace {
+
+RunValue number(double x) {
+  return x;
+}
+RunValue number(std::optional<double> x) {
+  return x ? RunValue(*x) : RunValue(std::monostate{});
+}
+
+double variance(const std::vector<double>& values) {
+  if (values.size() < 2) return 0;
+  double mean = 0, sum = 0;
+  for (const double x : values) mean += x / static_cast<double>(values.size());
+  for (const double x : values) sum += (x - mean) * (x - mean);
+  return sum / static_cast<double>(values.size() - 1);
+}
+
+constexpr std::size_t kPeriodicKept = 2;
+
+}  // namespace
+
+Trainer::Flow Trainer::end_epoch() {
+  learner_->drain();
+  telemetry::Snapshot snapshot;
+  FH_CHECK(telemetry::SnapshotReader(learner_->telemetry()->mapped()).read(snapshot), "no telemetry after an epoch");
+  const Flow drift = check_drift(snapshot);
+  device::Recorder recorder(*device_, learner_->stream(), device::ModuleSet::eager);
+  kernels::EpochWords words{};
+  words.reward_median = static_cast<float>(rewards_.spread().median);
+  words.reward_iqr = static_cast<float>(rewards_.spread().iqr);
+  learner_->telemetry()->record_end_epoch(recorder, words);
+  learner_->drain();
+  recorder_->flush();
+  record_epoch(snapshot);
+  if (drift != Flow::go_on) return drift;
+  set_state(SessionState::validating);
+  read_validation();
+  start_validation();
+  ++epoch_;
+  epoch_step_ = 0;
+  const int every = config_.training.checkpoint_epochs;
+  const bool last = epoch_ >= config_.training.epochs;
+  rewards_.update(collector_->rewards(), std::array<double, 4>{config_.learner.gamma[0], config_.learner.gamma[1],
+                                                               config_.learner.gamma[2], config_.learner.gamma[3]});
+  if (every > 0 && epoch_ % every == 0 && !last) save("periodic", true);
+  show_progress();
+  set_state(SessionState::training);
+  return Flow::go_on;
+}
+
+// Means of the last collection into the device's struct; the signal bus averages them and the state repeats some.
+void Trainer::feed_collector_signals() {
+  const CollectorStatistics& s = statistics_;
+  kernels::CollectorSignals out{};
+  out.filled = 1;
+  const auto f = [](double x) { return static_cast<float>(x); };
+  for (int i = 0; i < kernels::kShownActions; ++i) out.action[i] = f(s.action_frequency[static_cast<std::size_t>(i)]);
+  for (std::size_t i = 0; i < kernels::kShownRewardParts; ++i) out.reward[i] = f(s.parts[i]);
+  for (std::size_t i = 0; i < kernels::kRegimes; ++i) out.regime[i] = f(s.regime[i]);
+  out.regime_now = f(static_cast<double>(std::max_element(s.regime.begin(), s.regime.end()) - s.regime.begin()));
+  for (std::size_t i = 0; i < kernels::kShownMagnitudes; ++i) {
+    out.win_rate[i] = f(s.win_rate[i]);
+    out.reward_variance[i] = f(s.sample_variance[i]);
+    out.hold[i] = f(s.mean_hold[i]);
+    out.trail[i] = s.trades[i] ? f(static_cast<double>(s.trail_fires[i]) / static_cast<double>(s.trades[i])) : 0;
+  }
+  out.kelly_cap = f(s.kelly);
+  out.exposure = f(s.exposure);
+  out.turnover = f(s.turnover);
+  out.drawdown = f(s.drawdown);
+  out.episode_return = f(s.episode_return);
+  out.ruin_share = s.episodes ? f(static_cast<double>(s.ruins) / static_cast<double>(s.episodes)) : 0;
+  out.exploration_share = f(s.explored_share);
+  learner_->drain();
+  upload(*device_, learner_->telemetry()->collector(), &out, 1);
+}
+
+// The scale and supports that the last epoch's collection gave; a run's first epoch uses its own.
+void Trainer::apply_rewards() {
+  if (!has_scale_) rewards_.update_scale(collector_->rewards());
+  has_scale_ = true;
+  learner_->edit_settings([&](kernels::Settings& s) {
+    s.reward_scale = static_cast<float>(rewards_.scale());
+    for (std::size_t d = 0; d < kernels::kTrainingBranches; ++d) {
+      s.v_min[d] = static_cast<float>(rewards_.supports()[d].low);
+      s.v_max[d] = static_cast<float>(rewards_.supports()[d].high);
+    }
+  });
+}
+
+Trainer::Flow Trainer::check_drift(const telemetry::Snapshot& snapshot) {
+  const auto verdict = guard_.end_epoch(static_cast<double>(snapshot.q_epoch_mean),
+                                        static_cast<double>(snapshot.signals[kernels::signal_q_reference_magnitude]),
+                                        static_cast<double>(snapshot.signals[kernels::signal_q_reference_direction]));
+  if (!verdict.exceeded) return Flow::go_on;
+  note("guard", verdict.halt ? "error" : "warning", verdict.sentence());
+  if (!verdict.halt) return Flow::go_on;
+  set_state(SessionState::halted, verdict.sentence());
+  return Flow::halted;
+}
+
+void Trainer::start_validation() {
+  slot_ = (slot_ + 1) % Learner::kSlots;
+  learner_->snapshot(slot_);
+  device_->record(*snapshot_event_, learner_->stream());
+  ++trials_;
+  evaluator_->start({.params = learner_->snapshot_params(slot_),
+                     .control = learner_->snapshot_control(slot_),
+                     .signals = learner_->snapshot_signals(slot_),
+                     .window = folds_[static_cast<std::size_t>(fold_)].validation,
+                     .trials = trials_,
+                     .trial_variance = variance(trial_sharpes_),
+                     .after = snapshot_event_.get()});
+  pending_ = EpochResult{};
+  pending_->epoch = epoch_;
+  pending_->step = steps_;
+}
+
+void Trainer::read_validation() {
+  if (!pending_) return;
+  evaluator_->wait();
+  auto result = std::make_shared<EpochResult>(std::move(*pending_));
+  pending_.reset();
+  result->evaluation = evaluator_->result();
+  if (const auto sharpe = result->evaluation.metrics.bar_sharpe) trial_sharpes_.push_back(*sharpe);
+  keep_best(*result);
+  result->best = fold_result_.best_step == result->step;
+  fold_result_.epochs.push_back(result);
+  record_evaluation(*result);
+  session_.publish_result(std::make_shared<FoldResult>(fold_result_));
+  note(
+      "epoch", "info",
+      fmt::format("fold {} epoch {}: validation net {:.2f}, Sharpe {}, {} trades{}", fold_, result->epoch,
+                  result->evaluation.metrics.net,
+                  result->evaluation.metrics.sharpe ? fmt::format("{:.3f}", *result->evaluation.metrics.sharpe) : "n/a",
+                  result->evaluation.metrics.trades, result->best ? ", best so far" : ""));
+}
+
+// By Sharpe; a policy that never trades has none, and is better only than a loss.
+void Trainer::keep_best(const EpochResult& result) {
+  const Metrics& m = result.evaluation.metrics;
+  const double sharpe = m.sharpe.value_or(0.0);
+  if (best_sharpe_ && sharpe <= *best_sharpe_) {
+    ++epochs_without_best_;
+    return;
+  }
+  epochs_without_best_ = 0;
+  best_sharpe_ = sharpe;
+  best_net_ = m.net;
+  fold_result_.best_step = result.step;
+  fold_result_.best_metrics = metrics_json(m);
+  store_->update_info([&](RunInfo& info) {
+    info.best["net"] = m.net;
+    info.best["sharpe"] = sharpe;
+  });
+  save("best", false, slot_, fold_result_.best_metrics);
+}
+
+void Trainer::record_epoch(const telemetry::Snapshot& snapshot) {
+  const CollectorStatistics& s = statistics_;
+  RunRecord row{{"wall", wall_seconds()},
+                {"step", static_cast<std::int64_t>(steps_)},
+                {"fold", std::int64_t{fold_}},
+                {"epoch", std::int64_t{epoch_}},
+                {"seconds", steady_seconds() - epoch_started_},
+                {"q_mean", static_cast<double>(snapshot.q_epoch_mean)},
+                {"reward_scale", rewards_.scale()},
+                {"collected_steps", s.steps},
+                {"episodes", s.episodes},
+                {"ruins", s.ruins},
+                {"episode_return", s.episode_return},
+                {"exposure", s.exposure},
+                {"turnover", s.turnover},
+                {"reward_mean", s.reward_mean}};
+  store_->append(RunTable::epochs, std::move(row));
+}
+
+void Trainer::record_evaluation(const EpochResult& result) {
+  const EvaluationResult& e = result.evaluation;
+  const auto base = [&](const char* policy) {
+    return RunRecord{{"wall", wall_seconds()},
+                     {"step", static_cast<std::int64_t>(result.step)},
+                     {"fold", std::int64_t{fold_}},
+                     {"epoch", std::int64_t{result.epoch}},
+                     {"window", std::string("validation")},
+                     {"policy", std::string(policy)}};
+  };
+  const auto metrics = [&](const char* policy, const Metrics& m) {
+    RunRecord row = base(policy);
+    for (const auto& [name, value] : metric_values(m)) row.emplace_back(name, number(value));
+    store_->append(RunTable::evaluations, std::move(row));
+  };
+  metrics("agent", e.metrics);
+  metrics("flat", e.baselines.flat);
+  metrics("buy_and_hold", e.baselines.buy_and_hold);
+  RunRecord random = base("random");
+  random.emplace_back("net", number(e.baselines.random.net));
+  random.emplace_back("trades", number(e.baselines.random.trades));
+  store_->append(RunTable::evaluations, std::move(random));
+  const auto curve = [&](const char* policy, const std::vector<double>& equity) {
+    for (std::size_t i = 0; i < equity.size(); ++i) {
+      const std::int64_t bar = e.window.begin + static_cast<std::int64_t>(i);
+      store_->append(RunTable::equity, {{"fold", std::int64_t{fold_}},
+                                        {"epoch", std::int64_t{result.epoch}},
+                                        {"window", std::string("validation")},
+                                        {"policy", std::string(policy)},
+                                        {"bar", bar},
+                                        {"time", table_.close_time[static_cast<std::size_t>(bar)]},
+                                        {"equity", equity[i]}});
+    }
+  };
+  curve("agent", e.equity);
+  if (fold_result_.epochs.size() == 1) {
+    curve("buy_and_hold", e.baselines.buy_and_hold_equity);
+    curve("random", e.baselines.random.equity);
+  }
+  for (const TradeRecord& t : e.trades) {
+    store_->append(RunTable::trades, {{"fold", std::int64_t{fold_}},
+                                      {"epoch", std::int64_t{result.epoch}},
+                                      {"window", std::string("validation")},
+                                      {"policy", std::string("agent")},
+                                      {"entry_time", table_.close_time[static_cast<std::size_t>(t.entry_bar)]},
+                                      {"exit_time", table_.close_time[static_cast<std::size_t>(t.exit_bar)]},
+                                      {"contracts", static_cast<double>(t.side * t.lots)},
+                                      {"entry_price", t.entry},
+                                      {"exit_price", t.exit},
+                                      {"net", t.result},
+                                      {"bars", std::int64_t{t.hold}}});
+  }
+}
+
+std::map<std::string, std::string> Trainer::checkpoint_metadata(const std::string& reason,
+                                                                const nlohmann::ordered_json& metrics) const {
+  nlohmann::ordered_json low = nlohmann::ordered_json::array(), high = low;
+  const auto rewards = rewards_.state();
+  for (const Support& s : rewards.supports) {
+    low.push_back(s.low);
+    high.push_back(s.high);
+  }
+  const nlohmann::ordered_json session{
+      {"epoch_step", epoch_step_},
+      {"reward_scale", learner_->settings().reward_scale},
+      {"c51_alpha_floor", learner_->settings().c51_alpha_floor},
+      {"rewards", {{"scale", rewards.scale}, {"may_narrow", rewards.may_narrow}, {"low", low}, {"high", high}}},
+      {"drift_previous",
+       guard_.previous() ? nlohmann::ordered_json(*guard_.previous()) : nlohmann::ordered_json(nullptr)}};
+  return {{"format_version", kCheckpointFormat},
+          {"layout_fingerprint", fmt::format("{:016x}", learner_->table().fingerprint())},
+          {"config", to_json(config_).dump()},
+          {"config_hash", config_hash(config_)},
+          {"step", std::to_string(steps_)},
+          {"fold", std::to_string(fold_)},
+          {"epoch", std::to_string(epoch_)},
+          {"metrics", metrics.dump()},
+          {"reason", reason},
+          {"pinned_algorithms", device_->pinned_algorithms()},
+          {"data_fingerprint", fmt::format("{:016x}", table_.fingerprint)},
+          {"session", session.dump()}};
+}
+
+void Trainer::save(const std::string& reason, bool full, int slot, const nlohmann::ordered_json& metrics) {
+  SaveRequest request;
+  std::uint64_t step = steps_;
+  int epoch = epoch_;
+  request.metadata = checkpoint_metadata(reason, metrics);
+  if (slot >= 0) {  // the slot is of the validated epoch, not of now
+    step = fold_result_.best_step;
+    epoch = std::max(0, fold_result_.epochs.empty() ? 0 : fold_result_.epochs.back()->epoch + 1);
+    request.metadata["step"] = std::to_string(step);
+    request.metadata["epoch"] = std::to_string(epoch);
+  }
+  request.path = store_->checkpoints_folder() / fmt::format("fold{}-step{:09}-{}.safetensors", fold_, step, reason);
+  request.full = full;
+  request.slot = slot;
+  request.model = model_;
+  const int fold = fold_;
+  const std::string text = metrics.is_null() ? "" : metrics.dump();
+  checkpointer_->save(std::move(request), [this, reason, full, step, fold, epoch, text](const SaveResult& result) {
+    saved(reason, full, step, fold, epoch, text, result);
+  });
+  const double blocked = checkpointer_->blocked_ms();
+  session_.publish([&](SessionStatus& s) { s.save_blocked_ms = blocked; });
+}
+
+// On the writing thread.
+void Trainer::saved(const std::string& reason, bool full, std::uint64_t step, int fold, int epoch,
+                    const std::string& metrics, const SaveResult& result) {
+  if (!result.error.empty()) {
+    session_.note({.wall = 0,
+                   .step = step,
+                   .fold = fold,
+                   .epoch = epoch,
+                   .kind = "checkpoint",
+                   .severity = "error",
+                   .message = "a checkpoint could not be written: " + result.error});
+    return;
+  }
+  RunCheckpoint row;
+  row.step = static_cast<std::int64_t>(step);
+  row.fold = fold;
+  row.epoch = epoch;
+  row.reason = reason;
+  row.kind = full ? "full" : "model";
+  row.path = std::filesystem::relative(result.path, store_->folder()).string();
+  row.bytes = static_cast<std::int64_t>(result.bytes);
+  row.rejected = reason == "rejected";
+  row.metrics = metrics;
+  store_->append(row);
+  session_.add_checkpoint(std::filesystem::absolute(result.path));
+  if (reason == "periodic") {
+    periodic_.push_back(result.path);
+    forget_old_checkpoints();
+  }
+}
+
+// Full files are large: of the periodic ones the newest two stay, of the others all.
+void Trainer::forget_old_checkpoints() {
+  while (periodic_.size() > kPeriodicKept) {
+    std::error_code ignored;
+    std::filesystem::remove(periodic_.front(), ignored);
+    session_.remove_checkpoint(std::filesystem::absolute(periodic_.front()));
+    periodic_.erase(periodic_.begin());
+  }
+}
+
+// The last seconds at full rate, as JSON: columns once, a row a step, and the value that left its healthy range first.
+void Trainer::write_flight() {
+  recorder_->flush();
+  const telemetry::FlightReport report = recorder_->flight();
+  nlohmann::ordered_json out{{"step", steps_}, {"reason", session_.status()->reason}};
+  if (report.first_unhealthy) {
+    const auto& m = *report.first_unhealthy;
+    out["first_unhealthy"] = {{"name", m.name},
+                              {"step", m.step},
+                              {"value", json_number(m.value)},
+                              {"low", json_number(m.low)},
+                              {"high", json_number(m.high)},
+                              {"unit", m.unit}};
+  }
+  for (const auto& entry : telemetry::step_table()) out["columns"].push_back(entry.name);
+  for (const auto& row : report.steps) {
+    nlohmann::ordered_json values = nlohmann::ordered_json::array();
+    for (int w = 0; w < kernels::kStepWords; ++w) values.push_back(json_number(telemetry::word_value(row.record, w)));
+    out["steps"].push_back(std::move(values));
+  }
+  std::filesystem::create_directories(store_->flight_folder());
+  write_file_atomically(store_->flight_folder() / fmt::format("step{:09}.json", steps_), out.dump());
+}
+
+void Trainer::note(const std::string& kind, const std::string& severity, const std::string& message) {
+  session_.note({.wall = 0,
+                 .step = steps_,
+                 .fold = fold_,
+                 .epoch = epoch_,
+                 .kind = kind,
+                 .severity = severity,
+                 .message = message});
+  if (!store_) return;
+  RunEvent event;
+  event.step = static_cast<std::int64_t>(steps_);
+  event.fold = fold_;
+  event.epoch = epoch_;
+  event.kind = kind;
+  event.severity = severity;
+  event.message = message;
+  store_->append(event);
+}
+
+}  // namespace foxhunt
