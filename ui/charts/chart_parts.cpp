@@ -3,13 +3,57 @@
 
 #include <QCoreApplication>
 #include <QFontMetricsF>
+#include <QHash>
 #include <QPainter>
+#include <QStaticText>
 #include <algorithm>
 #include <cmath>
 
 #include "ui/theme.h"
 
 namespace foxhunt::ui {
+namespace {
+
+constexpr qsizetype most_texts = 4000;  // labels of live axes come and go
+
+struct Text {
+  QStaticText laid_out;
+  double width = 0;
+};
+
+const Text& smallText(const QString& text) {
+  static QHash<QString, Text> kept;
+  static QFont font;
+  if (font != theme().small_font || kept.size() > most_texts) {
+    kept.clear();
+    font = theme().small_font;
+  }
+  const auto found = kept.find(text);
+  if (found != kept.end()) return *found;
+  Text fresh;
+  fresh.laid_out.setTextFormat(Qt::PlainText);
+  fresh.laid_out.setText(text);
+  fresh.laid_out.prepare(QTransform(), font);
+  fresh.width = QFontMetricsF(font).horizontalAdvance(text);
+  return *kept.insert(text, fresh);
+}
+
+}  // namespace
+
+double smallWidth(const QString& text) {
+  return smallText(text).width;
+}
+
+void drawSmallText(QPainter& painter, const QRectF& box, Qt::Alignment alignment, const QString& text) {
+  if (text.isEmpty()) return;
+  const Text& kept = smallText(text);
+  double x = box.left();
+  if (alignment & Qt::AlignRight) x = box.right() - kept.width;
+  if (alignment & Qt::AlignHCenter) x = box.center().x() - kept.width / 2;
+  const double height = kept.laid_out.size().height();
+  painter.setFont(theme().small_font);
+  painter.drawStaticText(QPointF(std::round(x), std::round(box.center().y() - height / 2)), kept.laid_out);
+}
 
 void drawSeriesShape(QPainter& painter, const QPointF& at, double radius, int index, const QColor& color) {
   painter.setPen(QPen(color, 1.4));
@@ -37,8 +81,8 @@ void drawValueBox(QPainter& painter, const QRectF& plot, double x, double right_
   const QFontMetricsF metrics(theme().small_font);
   double names = 0, values = 0;
   for (const ValueBoxRow& row : rows) {
-    names = std::max(names, metrics.horizontalAdvance(row.name));
-    values = std::max(values, metrics.horizontalAdvance(row.text));
+    names = std::max(names, smallWidth(row.name));
+    values = std::max(values, smallWidth(row.text));
   }
   names = std::min(std::ceil(names), 160.0) + 2;
   values = std::ceil(values) + 2;
@@ -46,7 +90,7 @@ void drawValueBox(QPainter& painter, const QRectF& plot, double x, double right_
   const auto room = static_cast<std::size_t>(std::max(0.0, std::floor((plot.height() - 30) / line)));
   const std::size_t shown = rows.size() <= room ? rows.size() : room > 0 ? room - 1 : 0;
   const bool more = shown < rows.size();
-  const double width = std::max(names + values + 14 + 12 + 2 * pad, metrics.horizontalAdvance(head) + 2 * pad);
+  const double width = std::max(names + values + 14 + 12 + 2 * pad, smallWidth(head) + 2 * pad);
   const double height = 23 + line * static_cast<double>(shown + (more ? 1 : 0));
   const double left = x + 10 + width < right_limit ? x + 10 : std::max(2.0, x - 10 - width);
   const QRectF box(std::floor(left) + 0.5, std::floor(plot.top() + 4) + 0.5, std::ceil(width), height);
@@ -59,23 +103,23 @@ void drawValueBox(QPainter& painter, const QRectF& plot, double x, double right_
   painter.drawRoundedRect(box, 4, 4);
   painter.setFont(theme().small_font);
   painter.setPen(theme().muted);
-  painter.drawText(QRectF(box.left() + pad, box.top() + 3, width - 2 * pad + 1, line), Qt::AlignLeft | Qt::AlignVCenter,
-                   head);
+  drawSmallText(painter, QRectF(box.left() + pad, box.top() + 3, width - 2 * pad + 1, line),
+                Qt::AlignLeft | Qt::AlignVCenter, head);
   for (std::size_t i = 0; i < shown; ++i) {
     const double y = box.top() + 19 + line * static_cast<double>(i);
     painter.fillRect(QRectF(box.left() + pad, y + 6, 8, 4), rows[i].color);
     painter.setPen(theme().muted);
-    painter.drawText(QRectF(box.left() + pad + 14, y, names, line), Qt::AlignLeft | Qt::AlignVCenter,
-                     metrics.elidedText(rows[i].name, Qt::ElideMiddle, names));
+    drawSmallText(painter, QRectF(box.left() + pad + 14, y, names, line), Qt::AlignLeft | Qt::AlignVCenter,
+                  metrics.elidedText(rows[i].name, Qt::ElideMiddle, names));
     painter.setPen(theme().text);
-    painter.drawText(QRectF(box.right() - pad - values, y, values, line), Qt::AlignRight | Qt::AlignVCenter,
-                     rows[i].text);
+    drawSmallText(painter, QRectF(box.right() - pad - values, y, values, line), Qt::AlignRight | Qt::AlignVCenter,
+                  rows[i].text);
   }
   if (more) {
     painter.setPen(theme().muted);
-    painter.drawText(QRectF(box.left() + pad, box.top() + 19 + line * static_cast<double>(shown), width, line),
-                     Qt::AlignLeft | Qt::AlignVCenter,
-                     QCoreApplication::translate("foxhunt::ui", "and %1 more").arg(rows.size() - shown));
+    drawSmallText(painter, QRectF(box.left() + pad, box.top() + 19 + line * static_cast<double>(shown), width, line),
+                  Qt::AlignLeft | Qt::AlignVCenter,
+                  QCoreApplication::translate("foxhunt::ui", "and %1 more").arg(rows.size() - shown));
   }
   painter.restore();
 }

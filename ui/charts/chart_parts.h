@@ -14,6 +14,11 @@ namespace foxhunt::ui {
 // Shapes tell series apart without colour: circle, square, triangle, diamond; filled, and hollow from the fifth on.
 void drawSeriesShape(QPainter& painter, const QPointF& at, double radius, int index, const QColor& color);
 
+// Width of a text in Theme::small_font, in logical pixels. Kept, because measuring costs as much as drawing.
+double smallWidth(const QString& text);
+// One line of text in Theme::small_font and the painter's pen, laid out once and kept.
+void drawSmallText(QPainter& painter, const QRectF& box, Qt::Alignment alignment, const QString& text);
+
 struct ValueBoxRow {
   QColor color;
   QString name, text;

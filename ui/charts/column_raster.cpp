@@ -44,21 +44,29 @@ inline QRgb over(QRgb below, QRgb color, unsigned alpha) {  // color premultipli
 
 }  // namespace
 
+void YMap::set(double from, double to, bool logarithmic) {
+  low_ = from;
+  high_ = to;
+  log_ = logarithmic;
+  origin_ = log_ ? std::log(low_) : low_;
+  scale_ = 1 / ((log_ ? std::log(high_) : high_) - origin_);
+}
+
 double YMap::pixel(double value) const {
-  const double part = log ? std::log(value / low) / std::log(high / low) : (value - low) / (high - low);
+  const double part = ((log_ ? std::log(value) : value) - origin_) * scale_;
   return std::clamp((1 - part) * height, -far_away, far_away);
 }
 
 double YMap::value(double pixel) const {
-  const double part = 1 - pixel / height;
-  return log ? low * std::pow(high / low, part) : low + (high - low) * part;
+  const double at = origin_ + (1 - pixel / height) / scale_;
+  return log_ ? std::exp(at) : at;
 }
 
 void columnSpans(std::span<const PixelColumn> columns, const XMap& x, const YMap& y, const Neighbour& before,
                  const Neighbour& after, std::vector<ColumnSpan>& out) {
   out.assign(columns.size(), ColumnSpan{});
   if (columns.empty()) return;
-  const auto drawable = [&y](double value) { return !y.log || value > 0; };
+  const auto drawable = [&y](double value) { return !y.log() || value > 0; };
   bool joined = before && drawable(before->second);
   double last_x = joined ? x.pixel(before->first) : 0, last_y = joined ? y.pixel(before->second) : 0;
   for (std::size_t k = 0; k < columns.size(); ++k) {
@@ -67,9 +75,9 @@ void columnSpans(std::span<const PixelColumn> columns, const XMap& x, const YMap
     if (joined && !column.leading_gap && drawable(column.first)) {
       includeSegment(out, last_x, last_y, x.pixel(column.x_first), y.pixel(column.first));
     }
-    if ((y.log ? column.positive() : column.finite()) > 0) {
+    if ((y.log() ? column.positive() : column.finite()) > 0) {
       out[k].include(y.pixel(column.max));
-      out[k].include(y.pixel(y.log ? column.min_positive : column.min));
+      out[k].include(y.pixel(y.log() ? column.min_positive : column.min));
     }
     joined = !column.trailing_gap && drawable(column.last);
     if (joined) {

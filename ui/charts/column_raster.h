@@ -26,12 +26,21 @@ struct XMap {
 };
 
 // Values to device pixels, top of the plot at 0. On a log axis low and high are > 0.
-struct YMap {
-  double low = 0, high = 1;
-  bool log = false;
-  int height = 1;
+class YMap {
+ public:
+  void set(double from, double to, bool logarithmic);
+  double low() const { return low_; }
+  double high() const { return high_; }
+  bool log() const { return log_; }
   double pixel(double value) const;
   double value(double pixel) const;
+
+  int height = 1;
+
+ private:
+  double low_ = 0, high_ = 1;
+  bool log_ = false;
+  double origin_ = 0, scale_ = 1;  // part of the height = (value or its logarithm - origin) * scale
 };
 
 // Device pixels; nothing is drawn where top > bottom.

@@ -222,7 +222,7 @@ void CurveChart::zoomX(double factor, double around_x) {
   const XScale& scale = xScale();
   XView view = link_->view();
   const double low = scale.toDisplay(view.x0), high = scale.toDisplay(view.x1);
-  const auto covered = dataRange();
+  const auto covered = link_->dataRange();
   const double around = scale.toDisplay(view.follow && covered ? covered->second : around_x);
   const double new_low = around - (around - low) * factor, new_high = around + (high - around) * factor;
   // Below a part in 10^12 of the position, steps and pixels can no longer be told apart.

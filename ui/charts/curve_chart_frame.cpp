@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ui/charts/chart_parts.h"
 #include "ui/charts/curve_chart.h"
 #include "ui/charts/format.h"
 
@@ -13,7 +14,7 @@ constexpr double side = 10, row = 17, lane_height = 14, axis_height = 20;
 constexpr std::size_t percentile_samples = 4096;
 
 // As many ticks as fit without their labels touching.
-std::vector<Tick> fittingTicks(const CurveFrame& frame, const XScale& scale, const QFontMetricsF& metrics) {
+std::vector<Tick> fittingTicks(const CurveFrame& frame, const XScale& scale) {
   const double high = std::max(frame.x.high, frame.x.low);
   for (int most = std::max(2, static_cast<int>(frame.plot.width() / 64)); most >= 2; --most) {
     auto ticks = scale.ticks(frame.x.low, high, most);
@@ -21,7 +22,7 @@ std::vector<Tick> fittingTicks(const CurveFrame& frame, const XScale& scale, con
     double last_right = -1e9;
     for (const Tick& tick : ticks) {
       const double at = (tick.value - frame.x.low) / (frame.x.high - frame.x.low) * frame.plot.width();
-      const double half = metrics.horizontalAdvance(tick.label) / 2;
+      const double half = smallWidth(tick.label) / 2;
       fits = fits && at - half > last_right + 12;
       last_right = at + half;
     }
@@ -59,14 +60,13 @@ void CurveChart::ensureFrame() const {
 void CurveChart::buildFrame(CurveFrame& frame, const QSizeF& size, double dpr, double x0, double x1) const {
   frame.size = size;
   frame.dpr = dpr;
-  const QFontMetricsF metrics(theme().small_font);
   for (int pass = 0; pass < 3; ++pass) {
     layOut(frame);
     placeX(frame, x0, x1);
     fillColumns(frame, false);
     chooseY(frame);
     double widest = 0;
-    for (const Tick& tick : frame.y_ticks) widest = std::max(widest, metrics.horizontalAdvance(tick.label));
+    for (const Tick& tick : frame.y_ticks) widest = std::max(widest, smallWidth(tick.label));
     const double needed = std::ceil(widest) + side + 8;
     if (needed <= frame.gutter) break;
     frame.gutter = needed;
@@ -79,8 +79,7 @@ void CurveChart::buildFrame(CurveFrame& frame, const QSizeF& size, double dpr, d
 void CurveChart::layOut(CurveFrame& frame) const {
   const double right = frame.size.width() - side;
   double top = 6;
-  const double badge_width = std::ceil(QFontMetricsF(theme().small_font).horizontalAdvance(frame.badge_text)) +
-                             (frame.badge_text.isEmpty() ? 0 : 2);
+  const double badge_width = std::ceil(smallWidth(frame.badge_text)) + (frame.badge_text.isEmpty() ? 0 : 2);
   // A narrow chart shows its title rather than its badge; the tooltip has the badge.
   const double title_width = QFontMetricsF(theme().title_font).horizontalAdvance(title_);
   const bool badge_fits = badge_width + (title_visible_ ? title_width : 120) + 3 * side < frame.size.width();
@@ -101,7 +100,6 @@ void CurveChart::layOut(CurveFrame& frame) const {
 }
 
 void CurveChart::layOutLegend(CurveFrame& frame, double left, double right) const {
-  const QFontMetricsF metrics(theme().small_font);
   const int rows = frame.size.height() >= 260 ? 2 : 1;
   frame.legend.assign(series_.size(), QRectF());
   frame.more = QRectF();
@@ -109,7 +107,7 @@ void CurveChart::layOutLegend(CurveFrame& frame, double left, double right) cons
   double x = left, y = frame.lane.top();
   int used = 1;
   for (std::size_t i = 0; i < series_.size(); ++i) {
-    const double width = std::min(220.0, std::ceil(metrics.horizontalAdvance(series_[i].info.name))) + 24;
+    const double width = std::min(220.0, std::ceil(smallWidth(series_[i].info.name))) + 24;
     const double reserve = used == rows && i + 1 < series_.size() ? 40 : 0;  // for "+n"
     if (x + width > right - reserve && x > left) {
       if (used == rows) {
@@ -140,7 +138,7 @@ void CurveChart::placeX(CurveFrame& frame, double x0, double x1) const {
   for (int k = 0; k <= frame.x.width; ++k) frame.edges[static_cast<std::size_t>(k)] = frame.x.step(k);
   frame.edges.front() = frame.x0;
   frame.edges.back() = std::max(frame.x1, frame.edges.back());
-  frame.x_ticks = fittingTicks(frame, scale, QFontMetricsF(theme().small_font));
+  frame.x_ticks = fittingTicks(frame, scale);
 }
 
 void CurveChart::fillColumns(CurveFrame& frame, bool only_new) const {
@@ -243,10 +241,8 @@ bool CurveChart::chooseY(CurveFrame& frame) const {
   const int most = std::max(2, static_cast<int>(frame.plot.height() / 38));
   const YView fixed = frozen_y_ ? *frozen_y_ : y_view_;
   frame.has_positive = true;
-  frame.y.log = log_y_;
   if (!fixed.automatic) {
-    frame.y.low = fixed.low;
-    frame.y.high = fixed.high;
+    frame.y.set(fixed.low, fixed.high, log_y_);
     frame.y_ticks = log_y_ ? logTicks(fixed.low, fixed.high, most) : linearTicks(fixed.low, fixed.high, most);
   } else {
     const auto extent = clip_ ? percentiles(frame) : columnExtent(frame);
@@ -264,11 +260,10 @@ bool CurveChart::chooseY(CurveFrame& frame) const {
       }
     }
     const AxisTicks axis = log_y_ ? logAxis(low, high, most) : linearAxis(low, high, most);
-    frame.y.low = axis.low;
-    frame.y.high = axis.high;
+    frame.y.set(axis.low, axis.high, log_y_);
     frame.y_ticks = axis.ticks;
   }
-  return before.low != frame.y.low || before.high != frame.y.high || before.log != frame.y.log;
+  return before.low() != frame.y.low() || before.high() != frame.y.high() || before.log() != frame.y.log();
 }
 
 void CurveChart::fillSpans(CurveFrame& frame) const {
@@ -294,9 +289,9 @@ void CurveChart::collectMarks(CurveFrame& frame) const {
       mark(MarkKind::minus_inf, column.minus_inf);
       if (log_y_) mark(MarkKind::non_positive, column.non_positive);
       if (!clipping || column.finite() == 0) continue;
-      if (column.max > frame.y.high) mark(MarkKind::clipped_high, column.finite());
+      if (column.max > frame.y.high()) mark(MarkKind::clipped_high, column.finite());
       const double lowest = log_y_ ? column.min_positive : column.min;
-      if (lowest < frame.y.low) mark(MarkKind::clipped_low, column.finite());
+      if (lowest < frame.y.low()) mark(MarkKind::clipped_low, column.finite());
     }
   }
 }

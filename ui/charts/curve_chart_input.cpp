@@ -44,7 +44,7 @@ void CurveChart::mousePressEvent(QMouseEvent* event) {
     if (clickLegend(at, event->modifiers())) return;
     if (overThreshold(at)) {
       drag_ = Drag::threshold;
-      frozen_y_ = YView{false, frame_.y.low, frame_.y.high};
+      frozen_y_ = YView{false, frame_.y.low(), frame_.y.high()};
       return;
     }
     if (plotRect().contains(at)) press(at, event->modifiers());
@@ -58,7 +58,7 @@ void CurveChart::press(const QPointF& at, Qt::KeyboardModifiers modifiers) {
   drag_from_ = drag_at_ = at;
   drag_x_ = link_->view();
   ensureFrame();
-  drag_y_ = y_view_.automatic ? YView{true, frame_.y.low, frame_.y.high} : y_view_;
+  drag_y_ = y_view_.automatic ? YView{true, frame_.y.low(), frame_.y.high()} : y_view_;
 }
 
 bool CurveChart::clickLegend(const QPointF& at, Qt::KeyboardModifiers modifiers) {
@@ -127,7 +127,9 @@ void CurveChart::dragPan(const QPointF& at) {
   const double shift = -(at.x() - drag_from_.x()) / plot.width() * (high - low);
   if (shift != 0) setRange(scale.fromDisplay(low + shift), scale.fromDisplay(high + shift));
   if (drag_y_.automatic) return;  // an automatic axis stays so
-  const YMap map{drag_y_.low, drag_y_.high, log_y_, frame_.y.height};
+  YMap map;
+  map.height = frame_.y.height;
+  map.set(drag_y_.low, drag_y_.high, log_y_);
   const double pixels = (at.y() - drag_from_.y()) * frame_.dpr;
   setYView({false, map.value(map.height - pixels), map.value(-pixels)});
 }

@@ -30,7 +30,6 @@ std::vector<EventLine> CurveChart::eventsInView(const CurveFrame& frame) const {
 void CurveChart::paintEvents(QPainter& painter, const CurveFrame& frame, std::vector<QRectF>& taken) const {
   const auto events = eventsInView(frame);
   if (events.empty()) return;
-  const QFontMetricsF metrics(theme().small_font);
   painter.setFont(theme().small_font);
   painter.setRenderHint(QPainter::Antialiasing, false);
   double last = -1;
@@ -48,7 +47,7 @@ void CurveChart::paintEvents(QPainter& painter, const CurveFrame& frame, std::ve
       last = x;
     }
     if (event.label.isEmpty() || ++labels > most_labels) continue;
-    const double width = metrics.horizontalAdvance(event.label) + 2;
+    const double width = smallWidth(event.label) + 2;
     const QRectF box(x + 4, frame.lane.top(), width, frame.lane.height());
     const bool blocked =
         box.right() > frame.size.width() - 4 || std::any_of(taken.begin(), taken.end(), [&box](const QRectF& other) {
@@ -57,7 +56,7 @@ void CurveChart::paintEvents(QPainter& painter, const CurveFrame& frame, std::ve
     if (blocked) continue;
     taken.push_back(box);
     painter.setPen(theme().muted);
-    painter.drawText(box, Qt::AlignLeft | Qt::AlignVCenter, event.label);
+    drawSmallText(painter, box, Qt::AlignLeft | Qt::AlignVCenter, event.label);
   }
 }
 
@@ -91,7 +90,7 @@ void CurveChart::paintThreshold(QPainter& painter, const CurveFrame& frame) cons
   painter.drawRoundedRect(chip, 3, 3);
   painter.setRenderHint(QPainter::Antialiasing, false);
   painter.setPen(Theme::textOn(color));
-  painter.drawText(chip, Qt::AlignCenter, text);
+  drawSmallText(painter, chip, Qt::AlignCenter, text);
 }
 
 void CurveChart::paintCrosshair(QPainter& painter, const CurveFrame& frame) const {

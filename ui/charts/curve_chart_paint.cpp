@@ -105,7 +105,7 @@ void CurveChart::paintEvent(QPaintEvent*) {
     painter.drawRoundedRect(button, 4, 4);
     painter.setPen(theme().text);
     painter.setFont(theme().small_font);
-    painter.drawText(button, Qt::AlignCenter, tr("▸ Follow"));
+    drawSmallText(painter, button, Qt::AlignCenter, tr("▸ Follow"));
   }
 }
 
@@ -123,7 +123,7 @@ void CurveChart::paintChrome(QPainter& painter, const CurveFrame& frame, bool ex
   }
   painter.setFont(colors.small_font);
   painter.setPen(colors.muted);
-  if (!frame.badge.isNull()) painter.drawText(frame.badge, Qt::AlignRight | Qt::AlignVCenter, frame.badge_text);
+  if (!frame.badge.isNull()) drawSmallText(painter, frame.badge, Qt::AlignRight | Qt::AlignVCenter, frame.badge_text);
   paintLegend(painter, frame);
   paintAxes(painter, frame);
 }
@@ -145,28 +145,28 @@ void CurveChart::paintLegend(QPainter& painter, const CurveFrame& frame) const {
     painter.setPen(shown ? theme().text : theme().faint);
     const QRectF label = box.adjusted(20, 0, 4, 0);
     const QString name = metrics.elidedText(series_[i].info.name, Qt::ElideMiddle, label.width());
-    painter.drawText(label, Qt::AlignLeft | Qt::AlignVCenter, name);
+    drawSmallText(painter, label, Qt::AlignLeft | Qt::AlignVCenter, name);
     if (!shown) {
-      painter.drawLine(QPointF(label.left(), middle), QPointF(label.left() + metrics.horizontalAdvance(name), middle));
+      painter.drawLine(QPointF(label.left(), middle), QPointF(label.left() + smallWidth(name), middle));
     }
   }
   if (frame.hidden_entries > 0) {
     painter.setPen(theme().muted);
-    painter.drawText(frame.more, Qt::AlignLeft | Qt::AlignVCenter, QStringLiteral("+%1").arg(frame.hidden_entries));
+    drawSmallText(painter, frame.more, Qt::AlignLeft | Qt::AlignVCenter,
+                  QStringLiteral("+%1").arg(frame.hidden_entries));
   }
 }
 
 void CurveChart::paintAxes(QPainter& painter, const CurveFrame& frame) const {
   const QRectF& plot = frame.plot;
   painter.setFont(theme().small_font);
-  const QFontMetricsF metrics(theme().small_font);
   for (const Tick& tick : frame.y_ticks) {
     const double y = std::floor(frame.yPixel(tick.value)) + 0.5;
     if (y < plot.top() - 1 || y > plot.bottom() + 1) continue;
     painter.setPen(QPen(theme().grid, 1));
     painter.drawLine(QPointF(plot.left(), y), QPointF(plot.right(), y));
     painter.setPen(theme().muted);
-    painter.drawText(QRectF(0, y - 8, plot.left() - 6, 16), Qt::AlignRight | Qt::AlignVCenter, tick.label);
+    drawSmallText(painter, QRectF(0, y - 8, plot.left() - 6, 16), Qt::AlignRight | Qt::AlignVCenter, tick.label);
   }
   double last_right = -1e9;
   for (const Tick& tick : frame.x_ticks) {
@@ -174,24 +174,26 @@ void CurveChart::paintAxes(QPainter& painter, const CurveFrame& frame) const {
     const double x = std::floor(plot.left() + position) + 0.5;
     painter.setPen(QPen(theme().grid, 1));
     painter.drawLine(QPointF(x, plot.top()), QPointF(x, plot.bottom()));
-    const double width = metrics.horizontalAdvance(tick.label) + 2;
+    const double width = smallWidth(tick.label) + 2;
     const double left = std::min(x - width / 2, frame.size.width() - width - 2);
     if (left < last_right + 6) continue;
     painter.setPen(theme().muted);
-    painter.drawText(QRectF(left, plot.bottom() + 3, width, 15), Qt::AlignCenter, tick.label);
+    drawSmallText(painter, QRectF(left, plot.bottom() + 3, width, 15), Qt::AlignCenter, tick.label);
     last_right = left + width;
   }
   painter.setPen(QPen(theme().axis, 1));
   painter.drawLine(QPointF(plot.left() - 0.5, plot.top()), QPointF(plot.left() - 0.5, plot.bottom() + 0.5));
   painter.drawLine(QPointF(plot.left() - 0.5, plot.bottom() + 0.5), QPointF(plot.right(), plot.bottom() + 0.5));
-  if (!unit_.isEmpty()) {
+  const QString unit = log_y_ ? (unit_.isEmpty() ? tr("log") : tr("log %1").arg(unit_)) : unit_;
+  if (!unit.isEmpty()) {
     painter.setPen(theme().muted);
-    painter.drawText(QRectF(10, frame.lane.top() - 1, plot.left() - 16, frame.lane.height()),
-                     Qt::AlignRight | Qt::AlignVCenter, unit_);
+    drawSmallText(painter, QRectF(10, frame.lane.top() - 1, plot.left() - 16, frame.lane.height()),
+                  Qt::AlignRight | Qt::AlignVCenter, unit);
   }
   painter.setPen(theme().muted);
-  if (!frame.has_samples) painter.drawText(plot, Qt::AlignCenter, tr("no samples yet"));
-  if (!frame.has_positive) painter.drawText(plot, Qt::AlignCenter, tr("no value above zero to draw on a log axis"));
+  if (!frame.has_samples) drawSmallText(painter, plot, Qt::AlignCenter, tr("no samples yet"));
+  if (!frame.has_positive)
+    drawSmallText(painter, plot, Qt::AlignCenter, tr("no value above zero to draw on a log axis"));
 }
 
 void CurveChart::paintCurves(QPainter& painter, const CurveFrame& frame, bool vector) const {
@@ -299,13 +301,11 @@ void CurveChart::paintMarks(QPainter& painter, const CurveFrame& frame, std::vec
     const double y = atTop(mark.kind) ? plot.top() : plot.bottom() - 4;
     painter.fillRect(QRectF(x, y, std::max(1.0, 1 / frame.dpr), 4), color);
   }
-  // One label for each cluster of marks of a kind, whatever the series.
+  // One label for each cluster of marks of a kind, whatever the series; above the plot, where it hides no curve.
   struct Cluster {
     double from, to, count;
   };
   painter.setFont(theme().small_font);
-  const QFontMetricsF metrics(theme().small_font);
-  std::vector<QRectF> taken_below;
   for (MarkKind kind : {MarkKind::nan, MarkKind::plus_inf, MarkKind::minus_inf, MarkKind::non_positive}) {
     std::vector<std::pair<double, double>> places;  // x, count
     for (const ChartMark& mark : frame.marks) {
@@ -321,27 +321,19 @@ void CurveChart::paintMarks(QPainter& painter, const CurveFrame& frame, std::vec
         clusters.push_back({x, x, count});
       }
     }
-    const bool top = atTop(kind);
-    const QRectF bounds = top ? frame.lane : QRectF(plot.left(), plot.bottom() - 20, plot.width(), 15);
     for (const Cluster& cluster : clusters) {
       const QString text = markText(kind, cluster.count);
-      const double x = (cluster.from + cluster.to) / 2;
-      auto& used = top ? taken : taken_below;
-      const auto box = place(x + 3, metrics.horizontalAdvance(text) + 2, bounds, used);
+      const double x = (cluster.from + cluster.to) / 2, y = frame.lane.center().y();
+      const auto box = place(x + 3, smallWidth(text) + 2, frame.lane, taken);
       if (!box) continue;
-      used.push_back(*box);
+      taken.push_back(*box);
       painter.setRenderHint(QPainter::Antialiasing);
       painter.setPen(Qt::NoPen);
       painter.setBrush(theme().warning);
-      const double y = bounds.center().y();
-      const double tip = top ? 4 : -4;
-      if (top) painter.drawPolygon(QPolygonF({{x - 4, y - 3}, {x + 4, y - 3}, {x, y + tip}}));
-      if (!top) painter.fillRect(box->adjusted(-1, 0, 1, 0), theme().panel);
-      if (!top)
-        painter.drawPolygon(QPolygonF({{x - 4, plot.bottom() - 5}, {x + 4, plot.bottom() - 5}, {x, plot.bottom()}}));
+      painter.drawPolygon(QPolygonF({{x - 4, y - 3}, {x + 4, y - 3}, {x, y + 4}}));
       painter.setRenderHint(QPainter::Antialiasing, false);
       painter.setPen(theme().text);
-      painter.drawText(*box, Qt::AlignCenter, text);
+      drawSmallText(painter, *box, Qt::AlignCenter, text);
     }
   }
 }

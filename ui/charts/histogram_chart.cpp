@@ -71,7 +71,8 @@ void HistogramChart::rebuild() {
     low = 0;
     high = 1;
   }
-  const AxisTicks y = linearAxis(0, top > 0 ? top : 1, std::max(2, height() / 44));
+  const AxisTicks y = linearAxis(0, (top > 0 ? top : 1) * (1 + 0.12 * static_cast<double>(markers_.size())),
+                                 std::max(2, height() / 44));
   const bool empty = histograms_.empty();
   setAxes(low, high,
           empty ? std::vector<Tick>{} : linearTicks(low, high, std::max(2, static_cast<int>(plotWidth() / 64))), y.low,
@@ -115,6 +116,7 @@ void HistogramChart::paintLabels(QPainter& painter) {
     const QString text = marker.label + QLatin1Char(' ') + formatValue(marker.x, 3);
     const double width = metrics.horizontalAdvance(text) + 2;
     const double left = x + 5 + width < this->width() - 4 ? x + 5 : x - 5 - width;
+    painter.fillRect(QRectF(left - 2, level, width + 4, 15), theme().panel);
     painter.setPen(theme().muted);
     painter.drawText(QRectF(left, level, width, 15), Qt::AlignLeft | Qt::AlignVCenter, text);
     level += 15;  // one below the other, so that they never touch

@@ -118,7 +118,7 @@ void StackedAreaChart::rebuild() {
     high = scale_->toDisplay(drawn_.back().x);
   }
   if (!(high > low)) high = low + 1;
-  const int most = std::max(2, static_cast<int>(plotWidth() / 72));
+  const int most = std::max(2, static_cast<int>(plotWidth() / 58));
   std::vector<Tick> percent;
   for (int part = 0; part <= 4; ++part) percent.push_back({part * 0.25, QStringLiteral("%1 %").arg(part * 25)});
   setAxes(low, high, drawn_.empty() ? std::vector<Tick>{} : scale_->ticks(low, high, most), 0, 1, percent);

@@ -87,7 +87,7 @@ void ThemedChart::setAxes(double x_low, double x_high, std::vector<Tick> x_ticks
 
 void ThemedChart::place() {
   double top = top_margin + (title_visible_ || !badge_.isEmpty() ? row + 3 : 0);
-  if (!legend_.empty()) top += row + 4;
+  if (!legend_.empty()) top += row + 6;
   plot_ = QRectF(gutters_.left, top + 4, std::max(1.0, width() - gutters_.left - gutters_.right),
                  std::max(1.0, height() - gutters_.bottom - 4 - top));
   chart()->setPlotArea(plot_);

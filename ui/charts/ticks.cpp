@@ -31,6 +31,7 @@ QString linearLabel(double value, double step, double largest) {
     const int digits = static_cast<int>(std::ceil(std::log10(std::max(largest / step, 1.0))));
     return locale.toString(value, 'e', std::clamp(digits, 0, 8));
   }
+  if (value == 0 && largest >= 1e4) return locale.toString(0);
   if (largest >= 1e6 && step >= 1e3) {
     return locale.toString(value / 1e6, 'f', decimalsOf(step / 1e6)) + QLatin1Char('M');
   }
