@@ -78,16 +78,16 @@ Support support_of_returns(std::vector<double> returns) {
   return {middle - half, middle + half};
 }
 
-void RewardStatistics::update_scale(const RewardLog& log) {
+bool RewardStatistics::update_scale(const RewardLog& log) {
   const RewardSpread spread = reward_spread(log.rewards);
-  if (spread.rms == 0) return;
+  if (spread.rms == 0) return false;
   spread_ = spread;
   scale_ = std::max({spread.iqr, 0.1 * spread.rms, 1e-4});
+  return true;
 }
 
 void RewardStatistics::update(const RewardLog& log, std::span<const double, kernels::kTrainingBranches> gamma) {
-  update_scale(log);
-  if (spread_.rms == 0) return;
+  if (!update_scale(log)) return;
   for (std::size_t d = 0; d < supports_.size(); ++d) {
     const Support fresh = support_of_returns(discounted_returns(log, scale_, gamma[d]));
     supports_[d] = may_narrow_ ? fresh : widened(supports_[d], fresh);

@@ -54,8 +54,8 @@ class RewardStatistics {
   void begin_fold() { may_narrow_ = true; }
   // Scale and supports from one epoch's collection. Without a single reward that is not 0 nothing changes.
   void update(const RewardLog& log, std::span<const double, kernels::kTrainingBranches> gamma);
-  // Takes the scale alone: a run's first epoch uses its own before its first step.
-  void update_scale(const RewardLog& log);
+  // Takes the scale alone: a run's first epoch uses its own before its first step. False when nothing changed.
+  bool update_scale(const RewardLog& log);
 
   double scale() const { return scale_; }
   const RewardSpread& spread() const { return spread_; }

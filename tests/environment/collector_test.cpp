@@ -208,7 +208,8 @@ void expect_transition(const Transition& got, const Transition& want, std::size_
 
 TEST(Collector, WindowsOfSeveralStepsAgainstAPlainReference) {
   Situation setup;
-  setup.rules.capital = 60'000;  // some ruins
+  setup.rules.capital = 4'000;  // some ruins
+  setup.variance = 0.05f;       // at full size
   Rig single(market_500(), setup);
   single.collector->begin_fold({0, 500});
   single.collector->collect(110);

@@ -125,7 +125,7 @@ TEST(RewardStatistics, WidestSupportStaysWithinItsLimit) {
   statistics.restore(state);
   Log log{{}, {}, 1000, 1};
   for (int i = 0; i < 1000; ++i) {
-    log.rewards.push_back(i % 100 == 0 ? (i % 200 ? -200.0f : 200.0f) : (i % 2 ? 0.5f : -0.5f));
+    log.rewards.push_back(i % 25 == 0 ? (i % 50 ? -200.0f : 200.0f) : (i % 2 ? 0.5f : -0.5f));
     log.ends.push_back(0);
   }
   statistics.update(log.view(), gamma);

@@ -66,7 +66,7 @@ TEST(VerifyEnvironment, DifferencesAreFound) {
       {"/expected/rows/258/done", true, "done"},
       {"/expected/end/equity", -8234.0, "end: equity"},
       {"/expected/end/fills/0/2", 4004.75, "end: fill 0 price"},
-      {"/expected/metrics/sharpe", -85.4429, "metrics.sharpe"},
+      {"/expected/metrics/sharpe", -85.443, "metrics.sharpe"},
       {"/expected/metrics/cost_share", 0.5, "metrics.cost_share"},
       {"/expected/metrics/psr", nullptr, "metrics.psr"},
   };
