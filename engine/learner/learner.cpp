@@ -310,6 +310,9 @@ void Learner::clear_halt() {
 
 void Learner::drain() {
   parts_->c.device.synchronise(stream());
+  // Publications outside the step (an epoch's end) count too: with everything done, all launches have published.
+  if (parts_->telemetry)
+    parts_->base = kernels::load_acquire_word(&parts_->telemetry->mapped().publishes) - static_cast<std::uint32_t>(parts_->launches);
 }
 
 void Learner::snapshot(int slot) {

@@ -122,7 +122,6 @@ Trainer::Flow Trainer::collect() {
   if (session_.stop_now_) return Flow::stop_now;
   if (done < wanted) return Flow::halted;
   statistics_ = collector_->statistics();
-  feed_collector_signals();
   apply_rewards();
   return Flow::go_on;
 }
@@ -316,8 +315,8 @@ void Trainer::set_state(SessionState state, const std::string& reason) {
 }
 
 void Trainer::end_session(Flow flow) {
-  evaluator_->wait();
-  if (evaluator_->running() && pending_) read_validation();
+  if (evaluator_->running()) evaluator_->wait();  // of a run that is stopped now: the result is not wanted
+  pending_.reset();
   learner_->drain();
   if (flow == Flow::halted) {
     const std::string reason = session_.status()->reason;

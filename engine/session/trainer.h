@@ -61,7 +61,6 @@ class Trainer {
 
   // trainer_epoch.cpp
   Flow end_epoch();
-  void feed_collector_signals();
   void apply_rewards();
   Flow check_drift(const telemetry::Snapshot& snapshot);
   void start_validation();

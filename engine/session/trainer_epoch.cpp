@@ -6,7 +6,6 @@
 #include "engine/base/error.h"
 #include "engine/base/json_number.h"
 #include "engine/config/load_config.h"
-#include "engine/learner/transfer.h"
 #include "engine/session/checkpoint_load.h"
 #include "engine/session/run_setup.h"
 #include "engine/session/trainer.h"
@@ -61,33 +60,6 @@ Trainer::Flow Trainer::end_epoch() {
   show_progress();
   set_state(SessionState::training);
   return Flow::go_on;
-}
-
-// Means of the last collection into the device's struct; the signal bus averages them and the state repeats some.
-void Trainer::feed_collector_signals() {
-  const CollectorStatistics& s = statistics_;
-  kernels::CollectorSignals out{};
-  out.filled = 1;
-  const auto f = [](double x) { return static_cast<float>(x); };
-  for (int i = 0; i < kernels::kShownActions; ++i) out.action[i] = f(s.action_frequency[static_cast<std::size_t>(i)]);
-  for (std::size_t i = 0; i < kernels::kShownRewardParts; ++i) out.reward[i] = f(s.parts[i]);
-  for (std::size_t i = 0; i < kernels::kRegimes; ++i) out.regime[i] = f(s.regime[i]);
-  out.regime_now = f(static_cast<double>(std::max_element(s.regime.begin(), s.regime.end()) - s.regime.begin()));
-  for (std::size_t i = 0; i < kernels::kShownMagnitudes; ++i) {
-    out.win_rate[i] = f(s.win_rate[i]);
-    out.reward_variance[i] = f(s.sample_variance[i]);
-    out.hold[i] = f(s.mean_hold[i]);
-    out.trail[i] = s.trades[i] ? f(static_cast<double>(s.trail_fires[i]) / static_cast<double>(s.trades[i])) : 0;
-  }
-  out.kelly_cap = f(s.kelly);
-  out.exposure = f(s.exposure);
-  out.turnover = f(s.turnover);
-  out.drawdown = f(s.drawdown);
-  out.episode_return = f(s.episode_return);
-  out.ruin_share = s.episodes ? f(static_cast<double>(s.ruins) / static_cast<double>(s.episodes)) : 0;
-  out.exploration_share = f(s.explored_share);
-  learner_->drain();
-  upload(*device_, learner_->telemetry()->collector(), &out, 1);
 }
 
 // The scale and supports that the last epoch's collection gave; a run's first epoch uses its own.

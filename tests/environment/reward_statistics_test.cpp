@@ -61,15 +61,16 @@ TEST(RewardStatistics, ReturnsStopAtEpisodeEnds) {
   for (std::size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], want[i], 1e-12);
 }
 
-TEST(RewardStatistics, SupportIsTheWidenedInterval) {
+TEST(RewardStatistics, SupportIsTheWidenedSizeAboutZero) {
   std::vector<double> returns;
   for (int i = 0; i <= 1000; ++i) returns.push_back(-20 + 0.06 * i);  // -20 to 40
   const Support s = support_of_returns(returns);
-  EXPECT_NEAR((s.low + s.high) / 2, 10, 1e-9);
-  EXPECT_NEAR(s.high - s.low, 1.25 * 0.99 * 60, 1e-9);
+  EXPECT_NEAR(s.high, 1.25 * (40 - 0.005 * 60), 1e-9);
+  EXPECT_EQ(s.low, -s.high);
+  const Support negative = support_of_returns({-24, -24, -24});
+  EXPECT_EQ(negative, (Support{-30, 30}));
   const Support narrow = support_of_returns({1, 2, 3});
-  EXPECT_NEAR(narrow.low, 2 - 10, 1e-12);
-  EXPECT_NEAR(narrow.high, 2 + 10, 1e-12);
+  EXPECT_EQ(narrow, (Support{-10, 10}));
   const Support wide = support_of_returns({-1000, 1000});
   EXPECT_EQ(wide, (Support{-50, 50}));
 }
