@@ -1,0 +1,50 @@
+# What packaging/run, packaging/test and packaging/test-long share: packages, configuration, build. Sourced by bash from
+# the project's root folder.
+
+# Everything the build and the tests need of Debian 12; a CUDA toolkit is used when it is there.
+packages=(g++ cmake ninja-build ccache pkg-config
+  libspdlog-dev libfmt-dev nlohmann-json3-dev libgtest-dev libopenblas-dev libzstd-dev libsqlite3-dev
+  qt6-base-dev qt6-charts-dev qt6-svg-dev fontconfig fonts-dejavu-core tzdata)
+
+say() { printf '%s\n' "== $*"; }
+
+# apt-get as root, or through sudo; nothing is asked when nothing is missing.
+install_packages() {
+  local missing=() package
+  for package in "${packages[@]}"; do
+    dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null | grep -qx installed || missing+=("$package")
+  done
+  [ ${#missing[@]} -eq 0 ] && return
+  local as_root=()
+  if [ "$(id -u)" -ne 0 ]; then
+    if ! command -v sudo >/dev/null; then
+      echo "These packages are missing: ${missing[*]}. Run this as root, or install sudo." >&2
+      exit 2
+    fi
+    as_root=(sudo)
+  fi
+  say "installing ${missing[*]}"
+  "${as_root[@]}" apt-get update -q
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "${missing[@]}"
+}
+
+# As many jobs as processors, each with 1.5 GiB of free memory; FOXHUNT_JOBS overrides.
+jobs() {
+  local by_memory
+  by_memory=$(awk '/^MemAvailable/ { print int($2 / 1572864) }' /proc/meminfo)
+  local count
+  count=$(nproc)
+  [ "$by_memory" -lt "$count" ] && count=$by_memory
+  [ "$count" -lt 1 ] && count=1
+  echo "${FOXHUNT_JOBS:-$count}"
+}
+
+# Configures build/release with the options given, and builds all of it.
+build_release() {
+  # Precompiled headers are cacheable only so.
+  export CCACHE_SLOPPINESS=pch_defines,time_macros
+  say "configuring"
+  cmake --preset release "$@"
+  say "building with $(jobs) jobs"
+  cmake --build --preset release --parallel "$(jobs)"
+}

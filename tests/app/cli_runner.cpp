@@ -1,0 +1,87 @@
+// Child process with its output in temporary files: no pipe can fill up.
+#include "tests/app/cli_runner.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+namespace foxhunt::test {
+namespace {
+
+std::string program() {
+  const char* chosen = std::getenv("FOXHUNT_CLI");
+  return chosen ? chosen : std::string(FOXHUNT_BINARY_DIR) + "/bin/foxhunt-cli";
+}
+
+std::string contents(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+void become(const std::vector<std::string>& words, const std::filesystem::path& out, const std::filesystem::path& err,
+            const std::filesystem::path& folder) {
+  const auto redirect = [](const std::filesystem::path& to, int descriptor) {
+    const int file = open(to.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
+    if (file < 0 || dup2(file, descriptor) < 0) _exit(126);
+    close(file);
+  };
+  redirect(out, STDOUT_FILENO);
+  redirect(err, STDERR_FILENO);
+  if (!folder.empty() && chdir(folder.c_str()) != 0) _exit(126);
+  std::string name = program();
+  std::vector<char*> arguments = {name.data()};
+  std::vector<std::string> copies = words;
+  for (std::string& word : copies) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  execv(name.c_str(), arguments.data());
+  _exit(127);
+}
+
+// Waits for the child; sends the interrupts when their sign is there.
+int wait_for(pid_t child, const CliOptions& options) {
+  int status = 0, left = options.interrupt_when_exists.empty() ? 0 : options.interrupts;
+  while (waitpid(child, &status, WNOHANG) == 0) {
+    if (left > 0 && std::filesystem::exists(options.interrupt_when_exists)) {
+      kill(child, SIGINT);
+      --left;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+}  // namespace
+
+nlohmann::json CliResult::document() const {
+  auto parsed = nlohmann::json::parse(out, nullptr, false);
+  if (!parsed.is_object()) {
+    ADD_FAILURE() << "standard output is not one JSON document: " << out << "\nstandard error: " << err;
+    return nlohmann::json::object();
+  }
+  return parsed;
+}
+
+CliResult run_cli(const std::vector<std::string>& words, const CliOptions& options) {
+  char pattern[] = "/tmp/foxhunt-cli-XXXXXX";
+  const std::filesystem::path scratch = mkdtemp(pattern);
+  const pid_t child = fork();
+  if (child == 0) become(words, scratch / "out", scratch / "err", options.folder);
+  CliResult result;
+  result.exit_code = wait_for(child, options);
+  result.out = contents(scratch / "out");
+  result.err = contents(scratch / "err");
+  std::filesystem::remove_all(scratch);
+  return result;
+}
+
+}  // namespace foxhunt::test

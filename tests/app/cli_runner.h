@@ -1,0 +1,29 @@
+// Runs the built foxhunt-cli as a user does and keeps what it printed.
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace foxhunt::test {
+
+struct CliResult {
+  int exit_code = -1;  // 128 + signal when one ended it
+  std::string out, err;
+
+  // Standard output as one JSON document; an empty object, and a failure of the test, when it is none.
+  nlohmann::json document() const;
+  // The member `error` of that document.
+  nlohmann::json error() const { return document().value("error", nlohmann::json::object()); }
+};
+
+struct CliOptions {
+  std::filesystem::path folder;       // working directory; empty: the caller's
+  std::string interrupt_when_exists;  // SIGINT once this file or folder pattern is there: "D/checkpoints"
+  int interrupts = 1;
+};
+
+CliResult run_cli(const std::vector<std::string>& words, const CliOptions& options = {});
+
+}  // namespace foxhunt::test
