@@ -131,7 +131,8 @@ SaveResult Checkpointer::write(const SaveRequest& request, const std::vector<Blo
     auto* signals = reinterpret_cast<float*>(find("signals"));
     signals[kernels::signal_step_time] = 0;
     writer.add("signals", DType::f32, {kernels::kSignals}, signals);
-    const auto* control = reinterpret_cast<const kernels::Control*>(find("control"));
+    auto* control = reinterpret_cast<kernels::Control*>(find("control"));
+    control->command_seen = 0;  // counts this process's commands
     writer.add("support.v_min", DType::f32, {kernels::kTrainingBranches}, control->settings.v_min);
     writer.add("support.v_max", DType::f32, {kernels::kTrainingBranches}, control->settings.v_max);
     writer.add("gamma", DType::f32, {kernels::kTrainingBranches}, control->settings.gamma);

@@ -64,6 +64,7 @@ Trainer::Flow Trainer::run_fold(int index) {
     model_ = FoldModel::fit(table_, fold.train);
     epoch_ = 0;
     epoch_step_ = 0;
+    collected_ = false;
   }
   learner_->drain();
   market_->load_fold(learner_->stream(), model_);
@@ -102,11 +103,11 @@ Trainer::Flow Trainer::run_epoch() {
   Flow flow = obey(false);
   if (flow != Flow::go_on) return flow;
   set_state(SessionState::training);
-  if (!resumed_) {
+  resumed_ = false;
+  if (!collected_) {
     flow = collect();
     if (flow != Flow::go_on) return flow;
   }
-  resumed_ = false;
   flow = run_steps();
   // A run that ends in the middle of an epoch is validated too: its last checkpoint has metrics.
   if (flow == Flow::stop_now || flow == Flow::halted) return flow;
@@ -123,6 +124,11 @@ Trainer::Flow Trainer::collect() {
   if (done < wanted) return Flow::halted;
   statistics_ = collector_->statistics();
   apply_rewards();
+  next_rewards_ = rewards_;
+  next_rewards_.update(collector_->rewards(),
+                       std::array<double, 4>{config_.learner.gamma[0], config_.learner.gamma[1],
+                                             config_.learner.gamma[2], config_.learner.gamma[3]});
+  collected_ = true;
   return Flow::go_on;
 }
 
@@ -239,9 +245,10 @@ Trainer::Flow Trainer::command(const Session::Pending& pending) {
         break;
       case CommandKind::one_step: {
         if (!paused_) throw usage_error("one step at a time needs a paused session");
-        if (epoch_step_ >= static_cast<std::uint64_t>(config_.training.steps_per_epoch) ||
-            collector_->rewards().timesteps == 0)
-          throw usage_error("the epoch is between collection and steps: resume first");
+        if (!collected_) {  // paused at an epoch's start: a step needs its experience first
+          const Flow collected = collect();
+          if (collected != Flow::go_on) return collected;
+        }
         const Flow flow = one_step();
         learner_->drain();
         show_progress();

@@ -96,11 +96,12 @@ class Trainer {
   // Where training stands.
   int fold_ = 0, last_fold_ = 0, epoch_ = 0;
   std::uint64_t epoch_step_ = 0, steps_ = 0;
-  bool begun_ = false;    // some fold has been trained
-  bool resumed_ = false;  // in the middle of fold_, epoch_, epoch_step_
+  bool begun_ = false;      // some fold has been trained
+  bool resumed_ = false;    // in the middle of fold_, epoch_, epoch_step_
+  bool collected_ = false;  // this epoch's experience is in the replay
   bool paused_ = false;
   FoldModel model_;
-  RewardStatistics rewards_;
+  RewardStatistics rewards_, next_rewards_;  // in use; of this epoch's collection, for the next one
   bool has_scale_ = false;
   telemetry::DriftGuard guard_;
   CollectorStatistics statistics_;

@@ -52,10 +52,10 @@ Trainer::Flow Trainer::end_epoch() {
   start_validation();
   ++epoch_;
   epoch_step_ = 0;
+  collected_ = false;
   const int every = config_.training.checkpoint_epochs;
   const bool last = epoch_ >= config_.training.epochs;
-  rewards_.update(collector_->rewards(), std::array<double, 4>{config_.learner.gamma[0], config_.learner.gamma[1],
-                                                               config_.learner.gamma[2], config_.learner.gamma[3]});
+  rewards_ = next_rewards_;
   if (every > 0 && epoch_ % every == 0 && !last) save("periodic", true);
   show_progress();
   set_state(SessionState::training);
@@ -218,19 +218,24 @@ void Trainer::record_evaluation(const EpochResult& result) {
 
 std::map<std::string, std::string> Trainer::checkpoint_metadata(const std::string& reason,
                                                                 const nlohmann::ordered_json& metrics) const {
-  nlohmann::ordered_json low = nlohmann::ordered_json::array(), high = low;
-  const auto rewards = rewards_.state();
-  for (const Support& s : rewards.supports) {
-    low.push_back(s.low);
-    high.push_back(s.high);
-  }
-  const nlohmann::ordered_json session{
-      {"epoch_step", epoch_step_},
-      {"reward_scale", learner_->settings().reward_scale},
-      {"c51_alpha_floor", learner_->settings().c51_alpha_floor},
-      {"rewards", {{"scale", rewards.scale}, {"may_narrow", rewards.may_narrow}, {"low", low}, {"high", high}}},
-      {"drift_previous",
-       guard_.previous() ? nlohmann::ordered_json(*guard_.previous()) : nlohmann::ordered_json(nullptr)}};
+  const auto rewards = [](const RewardStatistics& statistics) {
+    const auto state = statistics.state();
+    nlohmann::ordered_json low = nlohmann::ordered_json::array(), high = low;
+    for (const Support& s : state.supports) {
+      low.push_back(s.low);
+      high.push_back(s.high);
+    }
+    return nlohmann::ordered_json{
+        {"scale", state.scale}, {"may_narrow", state.may_narrow}, {"low", low}, {"high", high}};
+  };
+  const nlohmann::ordered_json session{{"epoch_step", epoch_step_},
+                                       {"collected", collected_},
+                                       {"reward_scale", learner_->settings().reward_scale},
+                                       {"c51_alpha_floor", learner_->settings().c51_alpha_floor},
+                                       {"rewards", rewards(rewards_)},
+                                       {"next_rewards", rewards(next_rewards_)},
+                                       {"drift_previous", guard_.previous() ? nlohmann::ordered_json(*guard_.previous())
+                                                                            : nlohmann::ordered_json(nullptr)}};
   return {{"format_version", kCheckpointFormat},
           {"layout_fingerprint", fmt::format("{:016x}", learner_->table().fingerprint())},
           {"config", to_json(config_).dump()},

@@ -175,13 +175,19 @@ void Trainer::resume(const std::filesystem::path& checkpoint) {
   fold_ = model.fold;
   epoch_ = model.epoch;
   epoch_step_ = state.at("epoch_step");
+  collected_ = state.at("collected");
   steps_ = model.step;
-  RewardStatistics::State rewards;
-  rewards.scale = state.at("rewards").at("scale");
-  rewards.may_narrow = state.at("rewards").at("may_narrow");
-  for (std::size_t d = 0; d < rewards.supports.size(); ++d)
-    rewards.supports[d] = {state.at("rewards").at("low").at(d), state.at("rewards").at("high").at(d)};
-  rewards_.restore(rewards);
+  const auto restore = [&](const char* name, RewardStatistics& statistics) {
+    const auto& stored = state.at(name);
+    RewardStatistics::State rewards;
+    rewards.scale = stored.at("scale");
+    rewards.may_narrow = stored.at("may_narrow");
+    for (std::size_t d = 0; d < rewards.supports.size(); ++d)
+      rewards.supports[d] = {stored.at("low").at(d), stored.at("high").at(d)};
+    statistics.restore(rewards);
+  };
+  restore("rewards", rewards_);
+  restore("next_rewards", next_rewards_);
   has_scale_ = true;
   if (!state.at("drift_previous").is_null()) guard_.restore(state.at("drift_previous").get<double>());
   recorder_->restart(steps_ + 1);

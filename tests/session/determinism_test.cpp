@@ -1,0 +1,92 @@
+// The same configuration and seed give the same bits: over threads, pauses, eager and captured steps, and across a
+// resume.
+#include <gtest/gtest.h>
+
+#include "engine/checkpoint/compare.h"
+#include "tests/session/session_fixture.h"
+
+namespace foxhunt {
+namespace {
+
+using namespace test;
+
+void expect_identical(const std::filesystem::path& a, const std::filesystem::path& b) {
+  const auto result = compare_files(SafetensorsFile::open(a), SafetensorsFile::open(b));
+  EXPECT_TRUE(result.missing.empty() && result.extra.empty() && result.reshaped.empty());
+  for (const auto& t : result.tensors) EXPECT_TRUE(t.identical) << t.name << " differs by up to " << t.max_abs;
+  EXPECT_GT(result.tensors.size(), 380u);
+  EXPECT_TRUE(result.identical);
+}
+
+class Determinism : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = scratch_folder();
+    reference_ = train(tiny_config(), options_in(folder_ / "reference"));
+  }
+  std::filesystem::path folder_, reference_;
+};
+
+TEST_F(Determinism, SameAgain) {
+  expect_identical(reference_, train(tiny_config(), options_in(folder_ / "again")));
+}
+
+TEST_F(Determinism, TwoThreads) {
+  Config c = tiny_config();
+  c.threads = 2;
+  expect_identical(reference_, train(c, options_in(folder_ / "threads")));
+}
+
+TEST_F(Determinism, Eager) {
+  SessionOptions o = options_in(folder_ / "eager");
+  o.eager = true;
+  expect_identical(reference_, train(tiny_config(), o));
+}
+
+TEST_F(Determinism, PausedSteppedAndSaved) {
+  Session session(tiny_config(), options_in(folder_ / "paused"));
+  ASSERT_TRUE(wait_for(session, 60, [](const SessionStatus& s) { return s.step >= 3; }));
+  session.post(command(CommandKind::pause));
+  ASSERT_TRUE(wait_for(session, 60, [](const SessionStatus& s) { return s.state == SessionState::paused; }));
+  const auto at = session.status()->step;
+  session.post(command(CommandKind::one_step));
+  session.post(command(CommandKind::save_checkpoint));
+  session.post(command(CommandKind::resume));
+  ASSERT_TRUE(session.wait(120));
+  EXPECT_EQ(session.status()->state, SessionState::finished);
+  const auto commands = session.commands();
+  ASSERT_EQ(commands.size(), 4u);
+  for (const auto& c : commands) EXPECT_EQ(c.stage, CommandRecord::Stage::done) << c.message;
+  EXPECT_EQ(commands[1].step, at);
+  EXPECT_EQ(commands[2].step, at + 1) << "one step was taken while paused";
+  expect_identical(reference_, session.checkpoints().back());
+}
+
+TEST_F(Determinism, AnotherSeedDiffers) {
+  Config c = tiny_config();
+  c.seed = 8;
+  const auto other = train(c, options_in(folder_ / "seed"));
+  EXPECT_FALSE(compare_files(SafetensorsFile::open(reference_), SafetensorsFile::open(other)).identical);
+}
+
+TEST_F(Determinism, ResumedFromTheMiddleOfAnEpoch) {
+  std::filesystem::path middle;
+  {
+    Session session(tiny_config(), options_in(folder_ / "first"));
+    ASSERT_TRUE(wait_for(session, 60, [](const SessionStatus& s) { return s.step >= 5; }));
+    session.post(command(CommandKind::pause));
+    session.post(command(CommandKind::save_checkpoint));
+    ASSERT_TRUE(wait_for(session, 60, [&](const SessionStatus&) {
+      return session.commands().size() == 2 && session.commands()[1].done > 0;
+    }));
+    for (const auto& path : session.checkpoints())
+      if (path.filename().string().find("manual") != std::string::npos) middle = path;
+  }
+  ASSERT_FALSE(middle.empty());
+  SessionOptions o = options_in(folder_ / "second");
+  o.resume = middle;
+  expect_identical(reference_, train(tiny_config(), o));
+}
+
+}  // namespace
+}  // namespace foxhunt
