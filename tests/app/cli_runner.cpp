@@ -49,9 +49,9 @@ void become(const std::vector<std::string>& words, const std::filesystem::path& 
 
 // Waits for the child; sends the interrupts when their sign is there.
 int wait_for(pid_t child, const CliOptions& options) {
-  int status = 0, left = options.interrupt_when_exists.empty() ? 0 : options.interrupts;
+  int status = 0, left = options.interrupt_after.empty() ? 0 : options.interrupts;
   while (waitpid(child, &status, WNOHANG) == 0) {
-    if (left > 0 && std::filesystem::exists(options.interrupt_when_exists)) {
+    if (left > 0 && std::filesystem::exists(options.interrupt_after)) {
       kill(child, SIGINT);
       --left;
     }

@@ -19,9 +19,9 @@ struct CliResult {
 };
 
 struct CliOptions {
-  std::filesystem::path folder;       // working directory; empty: the caller's
-  std::string interrupt_when_exists;  // SIGINT once this file or folder pattern is there: "D/checkpoints"
-  int interrupts = 1;
+  std::filesystem::path folder{};           // working directory; empty: the caller's
+  std::filesystem::path interrupt_after{};  // SIGINT once this is there
+  int interrupts = 1;                       // so many, 20 ms apart
 };
 
 CliResult run_cli(const std::vector<std::string>& words, const CliOptions& options = {});

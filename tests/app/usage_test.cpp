@@ -69,7 +69,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "there is no field \"lrr\"",
                 "learner.lrr",
                 "learner.lr?"}),
-    [](const auto& info) { return info.param.name; });
+    [](const auto& mistake) { return mistake.param.name; });
 
 TEST(Usage, NumbersSayTheirRange) {
   for (const auto& words : std::vector<std::vector<std::string>>{{"simulate", "--out", "d", "--bars", "0"},
