@@ -26,7 +26,7 @@ int device_index(const std::string& name) {
   const char* end = name.data() + name.size();
   const auto [stop, error] = std::from_chars(name.data() + 5, end, index);
   if (error != std::errc{} || stop != end || index < 0)
-    throw usage_error(fmt::format("device '{}' is unknown; allowed: auto, cpu, cuda, cuda:N", name));
+    throw usage_error(fmt::format("device '{}' is unknown; allowed: auto, cpu, cuda, cuda:N", name), {.field = "device"});
   return index;
 }
 
@@ -41,7 +41,7 @@ std::unique_ptr<Device> open_cuda(const std::string& name, const DeviceOptions& 
   }
   if (reason.empty()) reason = fmt::format("there are {} CUDA devices", index);
   throw usage_error(fmt::format("device '{}' cannot be used: {}", name, reason),
-                    {.hint = "--device cpu runs everywhere"});
+                    {.field = "device", .hint = "--device cpu runs everywhere"});
 }
 
 }  // namespace
@@ -55,7 +55,7 @@ std::vector<DeviceInfo> list_devices() {
 std::unique_ptr<Device> open_device(const std::string& name, const DeviceOptions& options) {
   if (name == "cpu") return host::open_host_device(options);
   if (name == "cuda" || name.starts_with("cuda:")) return open_cuda(name, options);
-  if (name != "auto") throw usage_error(fmt::format("device '{}' is unknown; allowed: auto, cpu, cuda, cuda:N", name));
+  if (name != "auto") throw usage_error(fmt::format("device '{}' is unknown; allowed: auto, cpu, cuda, cuda:N", name), {.field = "device"});
   for (const DeviceInfo& device : list_devices())
     if (device.kind == DeviceKind::cuda && device.available) return open_cuda(device.name, options);
   return host::open_host_device(options);

@@ -56,16 +56,14 @@ class ProductsOnly final : public device::Device {
                            std::span<const device::NodeId> after, device::Graph** body) override {
     return device_.add_while(parent, condition, after, body);
   }
-  device::NodeId add_if(device::Graph& parent, const device::Condition& condition, std::span<const device::NodeId> after,
-                        device::Graph** body) override {
+  device::NodeId add_if(device::Graph& parent, const device::Condition& condition,
+                        std::span<const device::NodeId> after, device::Graph** body) override {
     return device_.add_if(parent, condition, after, body);
   }
   std::unique_ptr<device::Executable> instantiate(const device::Graph& graph) override {
     return device_.instantiate(graph);
   }
-  void launch(device::Executable& executable, device::Stream& stream) override {
-    device_.launch(executable, stream);
-  }
+  void launch(device::Executable& executable, device::Stream& stream) override { device_.launch(executable, stream); }
 
  private:
   device::Device& device_;

@@ -145,7 +145,8 @@ nlohmann::json load_full(const std::filesystem::path& path, Learner& learner, Co
   return session;
 }
 
-CheckpointEvaluation evaluate_checkpoint(const std::filesystem::path& path, const Config& config) {
+CheckpointEvaluation evaluate_checkpoint(const std::filesystem::path& path, const Config& given) {
+  Config config = given;
   const LoadedModel m = load_model(path);
   const market::MarketTable table = market::load_market(config.data);
   const auto folds = market::make_folds(table, config.folds, config.environment.n_step);
@@ -154,6 +155,7 @@ CheckpointEvaluation evaluate_checkpoint(const std::filesystem::path& path, cons
         fmt::format("the checkpoint belongs to fold {}; the configuration has folds 0 to {}", m.fold, folds.size() - 1),
         {.file = path.string(), .field = "fold"});
   const auto device = open_configured_device(config);
+  resolve_defaults(config, *device);
   const TensorTable tensors(m.learner);
   const auto stream = device->create_stream();
   DeviceMarket market(*device, *stream, table);
