@@ -26,7 +26,7 @@ std::string inspect_text(const Json& document) {
   std::string out;
   for (const auto& [key, value] : document.at("metadata").items()) {
     std::string text = value.get<std::string>();
-    if (text.size() > 100) text = text.substr(0, 97) + "...";
+    if (text.size() > 100) text.replace(97, std::string::npos, "...");
     out += fmt::format("{}: {}\n", key, text);
   }
   TextTable table({"tensor", "type", "shape", "min", "max", "mean", "std", "nan", "inf"});
