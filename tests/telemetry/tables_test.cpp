@@ -126,7 +126,7 @@ TEST(Tables, NanFlagsAreNamedFirstStageFirst) {
 }
 
 TEST(Tables, PageIsThatOfTheTable) {
-  std::ifstream file(std::string(FOXHUNT_SOURCE_DIR) + "/docs/health_diag.md");
+  std::ifstream file(FOXHUNT_SOURCE_DIR "/docs/health_diag.md");
   ASSERT_TRUE(file) << "docs/health_diag.md is absent";
   std::stringstream text;
   text << file.rdbuf();
