@@ -87,7 +87,8 @@ Json folds_json(const Session& session) {
 Json session_json(const Session& session) {
   const auto status = session.status();
   Json out{{"status", state_name(status->state)}, {"reason", status->reason}, {"steps", status->step}};
-  out["run_dir"] = std::filesystem::absolute(status->run_folder).string();
+  out["run_dir"] = nullptr;  // stopped before there was one
+  if (!status->run_folder.empty()) out["run_dir"] = std::filesystem::absolute(status->run_folder).string();
   out["checkpoints"] = Json::array();
   for (const auto& path : session.checkpoints()) out["checkpoints"].push_back(path.string());
   out["folds"] = folds_json(session);
@@ -144,7 +145,8 @@ std::string train_text(const Json& document) {
   const std::string reason = document.at("reason").get<std::string>();
   std::string out =
       fmt::format("\n{}{}{}, {} steps in {}\n", document.at("status").get<std::string>(), reason.empty() ? "" : ": ",
-                  reason, document.at("steps").dump(), document.at("run_dir").get<std::string>());
+                  reason, document.at("steps").dump(),
+                  document.at("run_dir").is_null() ? "no run folder" : document.at("run_dir").get<std::string>());
   TextTable table({"fold", "best step", "best net", "last net", "last sharpe", "buy and hold", "random"});
   for (const Json& fold : document.at("folds")) {
     if (fold.at("last").is_null()) continue;
