@@ -82,23 +82,19 @@ struct Block {
     return reinterpret_cast<T*>(memory);
   }
   // Block-wide reduction in a fixed order; every thread gets the result. Holds barriers: never call it in a strided
-  // loop.
+  // loop. Teams first, by shuffles; then their results one after another.
   template <class T, class Combine>
   FH_METHOD T reduce(T x, Combine combine) const {
     __shared__ alignas(16) unsigned char memory[1024 * sizeof(double)];
     T* values = reinterpret_cast<T*>(memory);
+    const Team t = team();
+    x = t.reduce(x, combine);
     __syncthreads();
-    values[threadIdx.x] = x;
+    if (t.lane == 0) values[t.index] = x;
     __syncthreads();
-    int span = 1;
-    while (span < static_cast<int>(blockDim.x)) span *= 2;
-    for (int half = span / 2; half > 0; half /= 2) {
-      const int other = static_cast<int>(threadIdx.x) + half;
-      if (static_cast<int>(threadIdx.x) < half && other < static_cast<int>(blockDim.x))
-        values[threadIdx.x] = combine(values[threadIdx.x], values[other]);
-      __syncthreads();
-    }
-    return values[0];
+    T result = values[0];
+    for (int i = 1; i < t.teams; ++i) result = combine(result, values[i]);
+    return result;
   }
   template <class T>
   FH_METHOD T sum(T x) const {

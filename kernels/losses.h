@@ -1,6 +1,6 @@
-// Every loss of one row and its gradient with respect to the network's outputs, in one pass: C51 and its MSE warm-up on double-DQN targets,
-// IQN, conservative Q, both expectile values, three auxiliary heads; then the batch sums. Family `losses`.
-// Bellemare 2017, van Hasselt 2016, Dabney 2018, Kumar 2020, Kostrikov 2021, Tavakoli 2018.
+// Every loss of one row and its gradient with respect to the network's outputs, in one pass: C51 and its MSE warm-up on
+// double-DQN targets, IQN, conservative Q, both expectile values, three auxiliary heads; then the batch sums. Family
+// `losses`. Bellemare 2017, van Hasselt 2016, Dabney 2018, Kumar 2020, Kostrikov 2021, Tavakoli 2018.
 #pragma once
 
 #include "kernels/distribution.h"
@@ -9,7 +9,16 @@
 namespace foxhunt::kernels {
 
 enum RowLoss : int {  // columns of the per-row terms, already averaged over branches
-  row_c51, row_mse, row_iqn, row_iql_high, row_iql_low, row_cql, row_aux_return, row_aux_direction, row_aux_volatility, kRowLosses
+  row_c51,
+  row_mse,
+  row_iqn,
+  row_iql_high,
+  row_iql_low,
+  row_cql,
+  row_aux_return,
+  row_aux_direction,
+  row_aux_volatility,
+  kRowLosses
 };
 
 struct RowLossesArgs {
@@ -46,24 +55,31 @@ struct RowLossesArgs {
   int32_t batch, wide, taus_count, iql_hidden_width, aux_stride, d_aux_stride, huge_branch;  // huge_branch: largest A_d
 };
 
-// Scratch of a team, in floats: center, support, target p, m, share, place, value gradient (Z each), probabilities of all actions of a branch.
-inline constexpr uint32_t row_losses_scratch(int atoms, int largest_branch) {
-  return static_cast<uint32_t>((7 + largest_branch) * atoms * 4);
+// A block owns one row, a team a branch of it. Scratch of a team, in floats: center, support, target p, m, share, place
+// (Z each), probabilities of all actions of the branch; then of the block: the value gradient of each branch (Z each)
+// and its five terms.
+inline constexpr uint32_t row_losses_scratch(int atoms, int largest_branch, int branches, int teams) {
+  return static_cast<uint32_t>((teams * (6 + largest_branch) * atoms + branches * (atoms + 6)) * 4);
 }
 
 struct RowScratch {
-  float *center, *support, *target, *m, *share, *d_value, *p;
+  float *center, *support, *target, *m, *share, *p;
   int32_t* place;
 };
 
 FH_FN RowScratch row_scratch(const Block& block, const Team& team, int atoms, int largest) {
-  float* base = block.scratch<float>() + static_cast<int64_t>(team.index) * (7 + largest) * atoms;
-  return {base, base + atoms, base + 2 * atoms, base + 3 * atoms, base + 4 * atoms, base + 5 * atoms, base + 7 * atoms,
-          reinterpret_cast<int32_t*>(base + 6 * atoms)};
+  float* base = block.scratch<float>() + static_cast<int64_t>(team.index) * (6 + largest) * atoms;
+  return {base,
+          base + atoms,
+          base + 2 * atoms,
+          base + 3 * atoms,
+          base + 4 * atoms,
+          base + 6 * atoms,
+          reinterpret_cast<int32_t*>(base + 5 * atoms)};
 }
 
-// Double DQN: the online network's greedy next action (first of equals), the target network's distribution for it into s.target.
-// Returns the target's expected value.
+// Double DQN: the online network's greedy next action (first of equals), the target network's distribution for it into
+// s.target. Returns the target's expected value.
 FH_FN float next_state(const Team& team, const RowLossesArgs& a, const RowScratch& s, int64_t b, int d) {
   const int atoms = a.sizes.atoms, count = a.sizes.count[d], first = a.sizes.first[d];
   const Heads online{a.heads, 2 * static_cast<int64_t>(a.batch), a.wide}, target{a.target_heads, a.batch, a.wide};
@@ -91,7 +107,8 @@ struct BranchTerms {
 };
 
 // Gradient of the branch's C51, MSE and CQL terms with respect to its logits, through the dueling sum, into d_heads.
-FH_FN BranchTerms branch_losses(const Team& team, const RowLossesArgs& a, const RowScratch& s, int64_t b, int d, float t_q) {
+FH_FN BranchTerms branch_losses(const Team& team, const RowLossesArgs& a, const RowScratch& s, int64_t b, int d,
+                                float t_q, float* d_value) {
   const Control& c = *a.control;
   const int atoms = a.sizes.atoms, count = a.sizes.count[d], first = a.sizes.first[d];
   const int chosen = a.action[b * a.sizes.branches + d];
@@ -125,7 +142,8 @@ FH_FN BranchTerms branch_losses(const Team& team, const RowLossesArgs& a, const 
   const float k_cql = c.settings.weight_cql / (static_cast<float>(a.batch) * n);
   float* out = a.d_heads + ((1 + d) * static_cast<int64_t>(a.batch) + b) * a.wide;
   float pull[kMaxBranchActions];  // d total / d q_k
-  for (int k = 0; k < count; ++k) pull[k] = k_cql * (exponential(q[k] - largest) / exp_sum - (k == chosen ? 1.0f : 0.0f));
+  for (int k = 0; k < count; ++k)
+    pull[k] = k_cql * (exponential(q[k] - largest) / exp_sum - (k == chosen ? 1.0f : 0.0f));
   pull[chosen] += k_mse;
   team_each(team, atoms, [&](int z) {
     a.probabilities[(b * a.sizes.branches + d) * atoms + z] = p[z];
@@ -142,7 +160,7 @@ FH_FN BranchTerms branch_losses(const Team& team, const RowLossesArgs& a, const 
   team_each(team, atoms, [&](int z) {
     float sum = 0;
     for (int k = 0; k < count; ++k) sum += out[k * atoms + z];
-    s.d_value[z] += sum;
+    d_value[z] = sum;
     const float mean = sum / static_cast<float>(count);
     for (int k = 0; k < count; ++k) out[k * atoms + z] -= mean;
   });
@@ -157,7 +175,8 @@ FH_FN float quantile_loss(const Team& team, const RowLossesArgs& a, int64_t b, i
   const int next = a.sizes.first[d] + a.greedy[b * a.sizes.branches + d];
   const float reward = a.reward[b * a.sizes.branches + d], discount = a.discount[b * a.sizes.branches + d];
   const float kappa = s.huber_kappa, pairs = static_cast<float>(t) * static_cast<float>(t);
-  const float share = s.weight_iqn * a.weight[b] / (static_cast<float>(a.batch) * static_cast<float>(a.sizes.branches) * pairs);
+  const float share =
+      s.weight_iqn * a.weight[b] / (static_cast<float>(a.batch) * static_cast<float>(a.sizes.branches) * pairs);
   const float* theta = a.quantiles + b * t * actions + chosen;
   const float* theta_next = a.target_quantiles + b * t * actions + next;
   float* gradient = a.d_quantiles + b * t * actions + chosen;
@@ -223,38 +242,52 @@ FH_FN void auxiliary_losses(const RowLossesArgs& a, int64_t b, float* terms) {
 FH_FN void row_losses(const Block& block, const RowLossesArgs& a) {
   const Team team = block.team();
   const int atoms = a.sizes.atoms, branches = a.sizes.branches;
-  const float n = static_cast<float>(branches);
+  const int64_t b = block.x;
   const RowScratch s = row_scratch(block, team, atoms, a.huge_branch);
-  const Tile tile = tile_of(block.x, a.batch, kRowTile);
-  for (int64_t b = tile.begin + team.index; b < tile.end; b += team.teams) {
-    BranchTerms sum{0, 0, 0, 0, 0};
-    float iqn = 0;
-    team_each(team, atoms, [&](int z) { s.d_value[z] = 0; });
-    team_each(team, a.taus_count * a.sizes.actions, [&](int k) { a.d_quantiles[b * a.taus_count * a.sizes.actions + k] = 0; });
-    for (int d = 0; d < branches; ++d) {
-      team_each(team, atoms, [&](int z) { s.support[z] = atom(a.control->settings, d, z, atoms); });
-      const float t_q = next_state(team, a, s, b, d);
-      const BranchTerms t = branch_losses(team, a, s, b, d, t_q);
-      sum = {sum.c51 + t.c51, sum.mse + t.mse, sum.cql + t.cql, sum.td + t.td, sum.q + t.q};
-      team.sync();
-      iqn += quantile_loss(team, a, b, d);
-    }
-    float* value = a.d_heads + b * a.wide;
-    team_each(team, atoms, [&](int z) { value[z] = s.d_value[z]; });
-    const Expectiles e = expectile_losses(team, a, b, sum.q / n);
+  float* d_value = block.scratch<float>() + static_cast<int64_t>(team.teams) * (6 + a.huge_branch) * atoms;  // [D, Z]
+  float* sums = d_value + static_cast<int64_t>(branches) * atoms;                                            // [D, 6]
+  float* d_quantiles = a.d_quantiles + b * a.taus_count * a.sizes.actions;
+  block_each(block, 0, static_cast<int64_t>(a.taus_count) * a.sizes.actions, [&](int64_t k) { d_quantiles[k] = 0; });
+  block.sync();
+  for (int d = team.index; d < branches; d += team.teams) {
+    team_each(team, atoms, [&](int z) { s.support[z] = atom(a.control->settings, d, z, atoms); });
+    const float t_q = next_state(team, a, s, b, d);
+    const BranchTerms t = branch_losses(team, a, s, b, d, t_q, d_value + static_cast<int64_t>(d) * atoms);
+    team.sync();
+    const float iqn = quantile_loss(team, a, b, d);
     if (team.lane == 0) {
-      float* terms = a.row_terms + b * kRowLosses;
-      terms[row_c51] = sum.c51 / n;
-      terms[row_mse] = sum.mse / n;
-      terms[row_iqn] = iqn / n;
-      terms[row_cql] = sum.cql / n;
-      terms[row_iql_high] = e.high;
-      terms[row_iql_low] = e.low;
-      a.td[b] = sum.td / n;
-      a.q_taken[b] = sum.q / n;
-      auxiliary_losses(a, b, terms);
+      float* out = sums + 6 * d;
+      out[0] = t.c51;
+      out[1] = t.mse;
+      out[2] = iqn;
+      out[3] = t.cql;
+      out[4] = t.td;
+      out[5] = t.q;
     }
   }
+  block.sync();
+  block_each(block, 0, atoms, [&](int64_t z) {
+    float sum = 0;
+    for (int d = 0; d < branches; ++d) sum += d_value[d * atoms + z];
+    a.d_heads[b * a.wide + z] = sum;
+  });
+  if (team.index != 0) return;
+  float mean[6] = {};
+  for (int d = 0; d < branches; ++d)
+    for (int k = 0; k < 6; ++k) mean[k] += sums[6 * d + k];
+  for (float& x : mean) x /= static_cast<float>(branches);
+  const Expectiles e = expectile_losses(team, a, b, mean[5]);
+  if (team.lane != 0) return;
+  float* terms = a.row_terms + b * kRowLosses;
+  terms[row_c51] = mean[0];
+  terms[row_mse] = mean[1];
+  terms[row_iqn] = mean[2];
+  terms[row_cql] = mean[3];
+  terms[row_iql_high] = e.high;
+  terms[row_iql_low] = e.low;
+  a.td[b] = mean[4];
+  a.q_taken[b] = mean[5];
+  auxiliary_losses(a, b, terms);
 }
 
 // Batch means of all terms, mixture balance, gate entropy, total: one block, in double.
@@ -272,7 +305,8 @@ struct FinishLossesArgs {
 FH_FN double mean_term(const Block& block, const FinishLossesArgs& a, int column, bool weighted) {
   double sum = 0;
   for (int b = block.thread(); b < a.batch; b += block.threads())
-    sum += static_cast<double>(a.row_terms[b * kRowLosses + column]) * (weighted ? static_cast<double>(a.weight[b]) : 1.0);
+    sum +=
+        static_cast<double>(a.row_terms[b * kRowLosses + column]) * (weighted ? static_cast<double>(a.weight[b]) : 1.0);
   return block.sum(sum) / a.batch;
 }
 
@@ -300,8 +334,8 @@ FH_FN void finish_losses(const Block& block, const FinishLossesArgs& a) {
   balance *= a.experts;
   const Settings& s = c.settings;
   const double alpha = c.c51_alpha;
-  a.losses[loss_total] = (1 - alpha) * mse + alpha * c51 + s.weight_iqn * iqn + s.weight_iql * (high + low) + s.weight_cql * cql +
-                         s.weight_aux * (r + d + v) + c.moe_lambda_now * balance;
+  a.losses[loss_total] = (1 - alpha) * mse + alpha * c51 + s.weight_iqn * iqn + s.weight_iql * (high + low) +
+                         s.weight_cql * cql + s.weight_aux * (r + d + v) + c.moe_lambda_now * balance;
   a.losses[loss_c51] = c51;
   a.losses[loss_mse] = mse;
   a.losses[loss_iqn] = iqn;
@@ -323,11 +357,11 @@ FH_FN void finish_losses(const Block& block, const FinishLossesArgs& a) {
 // advantage = (q - v_high) / (|v_high - v_low| + 1); modulation = clamp(exp(kappa advantage), 0.5, 2).
 struct ModulatePrioritiesArgs {
   const Control* control;
-  const float* td;        // [B]
-  const float* regime;    // [B]
-  const float* q_taken;   // [B]
-  const float* iql;       // [B, 2]
-  float* priority;        // [B] overwritten
+  const float* td;       // [B]
+  const float* regime;   // [B]
+  const float* q_taken;  // [B]
+  const float* iql;      // [B, 2]
+  float* priority;       // [B] overwritten
   int32_t batch;
 };
 

@@ -1,5 +1,5 @@
-// Global gradient norm and clip, AdamW with the target average over the whole arena, and the fold boundary's parameter rules.
-// Loshchilov and Hutter 2019. A tile never straddles two tensors. Family `optimiser`.
+// Global gradient norm and clip, AdamW with the target average over the whole arena, and the fold boundary's parameter
+// rules. Loshchilov and Hutter 2019. A tile never straddles two tensors. Family `optimiser`.
 #pragma once
 
 #include "kernels/control.h"
@@ -12,7 +12,8 @@ namespace foxhunt::kernels {
 
 inline constexpr int kArenaTile = 2048;
 
-// Sum of f(i) over a tile, in double over 16 float lanes of at most 128 values each: error far below a tile's own rounding.
+// Sum of f(i) over a tile, in double over 16 float lanes of at most 128 values each: error far below a tile's own
+// rounding.
 template <class F>
 FH_FN double tile_sum(const Block& block, int n, F f) {
 #if FH_DEVICE
@@ -35,7 +36,7 @@ FH_FN double tile_sum(const Block& block, int n, F f) {
 struct GradientNormsArgs {
   const float* gradients;
   const ArenaTile* tiles;
-  TileSums* sums;       // [tiles] `gradient` overwritten
+  TileSums* sums;  // [tiles] `gradient` overwritten
 };
 
 FH_FN void gradient_norms(const Block& block, const GradientNormsArgs& a) {
@@ -49,7 +50,7 @@ FH_FN void gradient_norms(const Block& block, const GradientNormsArgs& a) {
 struct FinishNormArgs {
   const TileSums* sums;
   Control* control;
-  double* norm;      // [2] overwritten
+  double* norm;  // [2] overwritten
   int32_t tiles;
 };
 
@@ -58,7 +59,8 @@ FH_FN void finish_norm(const Block& block, const FinishNormArgs& a) {
   for (int i = block.thread(); i < a.tiles; i += block.threads()) sum += a.sums[i].gradient;
   sum = block.sum(sum);
   if (block.thread() != 0) return;
-  const double norm = sqrt(sum), clip = static_cast<double>(a.control->settings.max_grad_norm) / (norm > 1e-12 ? norm : 1e-12);
+  const double norm = sqrt(sum),
+               clip = static_cast<double>(a.control->settings.max_grad_norm) / (norm > 1e-12 ? norm : 1e-12);
   a.norm[0] = norm;
   a.norm[1] = clip < 1.0 ? clip : 1.0;
 }
@@ -66,13 +68,13 @@ FH_FN void finish_norm(const Block& block, const FinishNormArgs& a) {
 struct AdamUpdateArgs {
   const float* gradients;
   const ArenaTile* tiles;
-  const double* norm;   // [2]
+  const double* norm;  // [2]
   const Control* control;
   float* params;
   float* target;
   float* moment1;
   float* moment2;
-  TileSums* sums;       // all but `gradient` overwritten
+  TileSums* sums;  // all but `gradient` overwritten
 };
 
 FH_FN void adam_update(const Block& block, const AdamUpdateArgs& a) {
@@ -81,37 +83,62 @@ FH_FN void adam_update(const Block& block, const AdamUpdateArgs& a) {
   const Settings& s = c.settings;
   const ArenaTile t = a.tiles[block.x];
   const float clip = static_cast<float>(a.norm[1]), b1 = static_cast<float>(s.beta1), b2 = static_cast<float>(s.beta2);
-  const float c1 = static_cast<float>(1.0 - s.beta1), c2 = static_cast<float>(1.0 - s.beta2), lr = s.lr, eps = s.adam_eps;
-  const float decay = t.decays ? s.weight_decay : 0.0f, tau = s.frozen_target ? 0.0f : c.tau, bias1 = c.bias1, bias2 = c.bias2;
+  const float c1 = static_cast<float>(1.0 - s.beta1), c2 = static_cast<float>(1.0 - s.beta2), lr = s.lr,
+              eps = s.adam_eps;
+  const float decay = t.decays ? s.weight_decay : 0.0f, tau = s.frozen_target ? 0.0f : c.tau, bias1 = c.bias1,
+              bias2 = c.bias2;
   const float* g = a.gradients + t.offset;
   float *p = a.params + t.offset, *q = a.target + t.offset, *m = a.moment1 + t.offset, *v = a.moment2 + t.offset;
-  block_each(block, 0, t.count, [&](int64_t i) {
+#if FH_DEVICE
+  float sums[5] = {};
+  for (int i = block.thread(); i < t.count; i += block.threads()) {
+    const float x = g[i] * clip, mi = m[i] * b1 + x * c1, vi = v[i] * b2 + x * x * c2;
+    const float step = lr * ((mi / bias1) / (sqrtf(vi / bias2) + eps) + decay * p[i]);
+    const float pi = p[i] - step, qi = q[i] + tau * (pi - q[i]);
+    m[i] = mi;
+    v[i] = vi;
+    p[i] = pi;
+    q[i] = qi;
+    sums[0] += step * step;
+    sums[1] += pi * pi;
+    sums[2] += qi * qi;
+    sums[3] += (pi - qi) * (pi - qi);
+    sums[4] += pi * qi;
+  }
+  double total[5];
+  for (int k = 0; k < 5; ++k) total[k] = block.sum(static_cast<double>(sums[k]));
+#else
+  // Several loops: each vectorises, and the tile stays in cache between them.
+  for (int i = 0; i < t.count; ++i) {
     const float x = g[i] * clip;
     m[i] = m[i] * b1 + x * c1;
     v[i] = v[i] * b2 + x * x * c2;
-  });
-  // Two loops: each vectorises, and the tile stays in cache between them.
-  const double updates = tile_sum(block, t.count, [&](int i) {
-    const float step = lr * ((m[i] / bias1) / (sqrtf(v[i] / bias2) + eps) + decay * p[i]);
-    p[i] -= step;
-    q[i] += tau * (p[i] - q[i]);
-    return step * step;
-  });
-  const double parameter = tile_sum(block, t.count, [&](int i) { return p[i] * p[i]; });
-  const double target = tile_sum(block, t.count, [&](int i) { return q[i] * q[i]; });
-  const double difference = tile_sum(block, t.count, [&](int i) { return (p[i] - q[i]) * (p[i] - q[i]); });
-  const double dot = tile_sum(block, t.count, [&](int i) { return p[i] * q[i]; });
+  }
+  const double total[5] = {tile_sum(block, t.count,
+                                    [&](int i) {
+                                      const float step =
+                                          lr * ((m[i] / bias1) / (sqrtf(v[i] / bias2) + eps) + decay * p[i]);
+                                      p[i] -= step;
+                                      q[i] += tau * (p[i] - q[i]);
+                                      return step * step;
+                                    }),
+                           tile_sum(block, t.count, [&](int i) { return p[i] * p[i]; }),
+                           tile_sum(block, t.count, [&](int i) { return q[i] * q[i]; }),
+                           tile_sum(block, t.count, [&](int i) { return (p[i] - q[i]) * (p[i] - q[i]); }),
+                           tile_sum(block, t.count, [&](int i) { return p[i] * q[i]; })};
+#endif
   if (block.thread() == 0) {
     TileSums& out = a.sums[block.x];
-    out.update = updates;
-    out.parameter = parameter;
-    out.target = target;
-    out.target_difference = difference;
-    out.target_dot = dot;
+    out.update = total[0];
+    out.parameter = total[1];
+    out.target = total[2];
+    out.target_difference = total[3];
+    out.target_dot = total[4];
   }
 }
 
-// Shrink and perturb (Ash and Adams 2020) with hard target sync and cleared moments: the fold boundary. p = shrink p + scale n.
+// Shrink and perturb (Ash and Adams 2020) with hard target sync and cleared moments: the fold boundary. p = shrink p +
+// scale n.
 struct ShrinkPerturbArgs {
   const ArenaTile* tiles;
   float* params;

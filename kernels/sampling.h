@@ -1,5 +1,6 @@
-// Prioritised sampling: proportional to stored priorities, stratified, by a fixed-order two-level prefix sum in double (a million small
-// fp32 priorities lose mass in fp32). Family `sampling`. Schaul et al. 2016; weights (N P)^-beta over the batch's largest.
+// Prioritised sampling: proportional to stored priorities, stratified, by a fixed-order two-level prefix sum in double
+// (a million small fp32 priorities lose mass in fp32). Family `sampling`. Schaul et al. 2016; weights (N P)^-beta over
+// the batch's largest.
 #pragma once
 
 #include "kernels/control.h"
@@ -10,20 +11,14 @@
 
 namespace foxhunt::kernels {
 
-inline constexpr int kPriorityTile = 1024, kPriorityChunk = 32;  // a tile is 32 chunks of 32, summed in that order on every device
+inline constexpr int kPriorityTile = 1024,
+                     kPriorityChunk = 32;  // a tile is 32 chunks of 32, summed in that order on every device
 
 struct PriorityTile {
   double sum;
   float largest;
   float reserved;
 };
-
-// One chunk's sum: 32 values in order, in double.
-FH_FN double chunk_sum(const float* priority, int64_t begin, int64_t end) {
-  double sum = 0;
-  for (int64_t i = begin; i < end; ++i) sum += static_cast<double>(priority[i]);
-  return sum;
-}
 
 struct SumPrioritiesArgs {
   const float* priority;   // [capacity]
@@ -40,9 +35,16 @@ FH_FN void sum_priorities(const Block& block, const SumPrioritiesArgs& a) {
   float largest = 0;
   for (int k = block.thread(); k < kPriorityTile / kPriorityChunk; k += block.threads()) {
     const int64_t begin = tile.begin + k * kPriorityChunk;
-    sums[k] = k < chunks ? chunk_sum(a.priority, begin, minimum(begin + kPriorityChunk, tile.end)) : 0.0;
-    if (k < chunks)
-      for (int64_t i = begin; i < minimum(begin + kPriorityChunk, tile.end); ++i) largest = maximum(largest, a.priority[i]);
+    double sum = 0;
+    if (k < chunks) {
+      const int n = static_cast<int>(minimum(begin + kPriorityChunk, tile.end) - begin);
+      for (int i = 0; i < n; ++i) {
+        const float p = a.priority[begin + i];
+        sum += static_cast<double>(p);
+        largest = maximum(largest, p);
+      }
+    }
+    sums[k] = sum;
   }
   largest = block.max(largest);
   block.sync();
@@ -61,17 +63,45 @@ struct ScanTilesArgs {
   int32_t count;
 };
 
+inline constexpr uint32_t scan_scratch(int tiles) {
+  return static_cast<uint32_t>(tiles + (tiles + kPriorityChunk - 1) / kPriorityChunk) * 8;
+}
+
+// Chunks of 32 tiles first, in order, then the chunks, in order: the same sums on every device. Scratch:
+// scan_scratch(count) bytes.
 FH_FN void scan_tiles(const Block& block, const ScanTilesArgs& a) {
+  double* sums = block.scratch<double>();
+  const int chunks = (a.count + kPriorityChunk - 1) / kPriorityChunk;
+  double* before = sums + a.count;
+  float largest = 0;
+  for (int i = block.thread(); i < a.count; i += block.threads()) {
+    sums[i] = a.tiles[i].sum;
+    largest = maximum(largest, a.tiles[i].largest);
+  }
+  block.sync();
+  for (int c = block.thread(); c < chunks; c += block.threads()) {
+    double sum = 0;
+    for (int i = c * kPriorityChunk; i < minimum((c + 1) * kPriorityChunk, a.count); ++i) sum += sums[i];
+    before[c] = sum;
+  }
+  block.sync();
   if (block.thread() == 0) {
     double sum = 0;
-    for (int i = 0; i < a.count; ++i) {
-      a.prefix[i] = sum;
-      sum += a.tiles[i].sum;
+    for (int c = 0; c < chunks; ++c) {
+      const double chunk = before[c];
+      before[c] = sum;
+      sum += chunk;
     }
     a.prefix[a.count] = sum;
   }
-  float largest = 0;
-  for (int i = block.thread(); i < a.count; i += block.threads()) largest = maximum(largest, a.tiles[i].largest);
+  block.sync();
+  for (int c = block.thread(); c < chunks; c += block.threads()) {
+    double sum = before[c];
+    for (int i = c * kPriorityChunk; i < minimum((c + 1) * kPriorityChunk, a.count); ++i) {
+      a.prefix[i] = sum;
+      sum += sums[i];
+    }
+  }
   largest = block.max(largest);
   if (block.thread() == 0) *a.largest = largest;
 }
@@ -79,20 +109,23 @@ FH_FN void scan_tiles(const Block& block, const ScanTilesArgs& a) {
 struct DrawSamplesArgs {
   const float* priority;  // [capacity]
   const Control* control;
-  const double* prefix;   // [tiles + 1]
-  const double* chunks;   // [32 tiles]
-  int32_t* index;         // [B] overwritten; ascending
-  float* probability;     // [B] overwritten: the priority drawn
+  const double* prefix;  // [tiles + 1]
+  const double* chunks;  // [32 tiles]
+  int32_t* index;        // [B] overwritten; ascending
+  float* probability;    // [B] overwritten: the priority drawn
   int32_t batch, tiles;
 };
 
-// Sample b takes the position (b + u) / B of the total mass. A value that rounding pushes past the end takes the last positive entry.
+// Sample b takes the position (b + u) / B of the total mass. A value that rounding pushes past the end takes the last
+// positive entry.
 FH_FN int64_t find_sample(const DrawSamplesArgs& a, double mass, int64_t size) {
   int low = 0, high = a.tiles - 1;
   while (low < high) {  // last tile whose prefix is <= mass
     const int middle = (low + high + 1) / 2;
-    if (a.prefix[middle] <= mass) low = middle;
-    else high = middle - 1;
+    if (a.prefix[middle] <= mass)
+      low = middle;
+    else
+      high = middle - 1;
   }
   double left = mass - a.prefix[low];
   const double* chunks = a.chunks + static_cast<int64_t>(low) * (kPriorityTile / kPriorityChunk);
@@ -120,7 +153,8 @@ FH_FN void draw_samples(const Block& block, const DrawSamplesArgs& a) {
     const Random4 r = philox(c.seed, static_cast<uint32_t>(Purpose::sampling), c.step, b);
     const double place = (static_cast<double>(b) + uniform53(r.v[0], r.v[1])) / a.batch;
     // Without any mass every entry is as likely as another.
-    const int64_t i = total > 0 ? find_sample(a, place * total, size) : static_cast<int64_t>(place * static_cast<double>(size));
+    const int64_t i =
+        total > 0 ? find_sample(a, place * total, size) : static_cast<int64_t>(place * static_cast<double>(size));
     a.index[b] = static_cast<int32_t>(i);
     a.probability[b] = a.priority[i];
   });
@@ -128,14 +162,14 @@ FH_FN void draw_samples(const Block& block, const DrawSamplesArgs& a) {
 
 // What a batch looks like when it is injected, in mapped memory: learner.py's Batch.
 struct InjectedBatch {
-  const float* state;        // [B, S]
-  const float* next_state;   // [B, S]
-  const int32_t* action;     // [B, D]
-  const float* reward;       // [B, D]
-  const float* discount;     // [B, D]
-  const float* weight;       // [B]
-  const float* regime;       // [B]
-  const float* aux;          // [B, 4]
+  const float* state;       // [B, S]
+  const float* next_state;  // [B, S]
+  const int32_t* action;    // [B, D]
+  const float* reward;      // [B, D]
+  const float* discount;    // [B, D]
+  const float* weight;      // [B]
+  const float* regime;      // [B]
+  const float* aux;         // [B, 4]
 };
 
 struct GatherBatchArgs {
@@ -143,15 +177,15 @@ struct GatherBatchArgs {
   const Control* control;
   BarTable bars;
   InjectedBatch injected;
-  const int32_t* index;        // [B]
-  const float* probability;    // [B]
-  float* state;                // [2 B, stride]: s, then s'; padding stays zero
-  int32_t* action;             // [B, D]
-  float* reward;               // [B, D]
-  float* discount;             // [B, D]
-  float* weight;               // [B]
-  float* regime;               // [B]
-  float* aux;                  // [B, 4]
+  const int32_t* index;      // [B]
+  const float* probability;  // [B]
+  float* state;              // [2 B, stride]: s, then s'; padding stays zero
+  int32_t* action;           // [B, D]
+  float* reward;             // [B, D]
+  float* discount;           // [B, D]
+  float* weight;             // [B]
+  float* regime;             // [B]
+  float* aux;                // [B, 4]
   int32_t batch, width, stride, branches;
 };
 
@@ -181,7 +215,8 @@ FH_FN void gather_batch(const Block& block, const GatherBatchArgs& a) {
     for (int64_t b = tile.begin + team.index; b < tile.end; b += team.teams) gather_injected(team, a, b);
     return;
   }
-  // The largest weight belongs to the smallest priority: w = (p / p_min)^-beta. Every block looks at the whole batch: cheaper than a node.
+  // The largest weight belongs to the smallest priority: w = (p / p_min)^-beta. Every block looks at the whole batch:
+  // cheaper than a node.
   float least = 3.402823466e38f;
   for (int b = block.thread(); b < a.batch; b += block.threads()) least = minimum(least, a.probability[b]);
   least = block.min(least);
@@ -216,13 +251,14 @@ FH_FN void gather_batch(const Block& block, const GatherBatchArgs& a) {
   }
 }
 
-// Priorities written back. Stratified samples are ascending, so twins are neighbours: the last one's value is kept, on every device.
+// Priorities written back. Stratified samples are ascending, so twins are neighbours: the last one's value is kept, on
+// every device.
 struct WritePrioritiesArgs {
-  const int32_t* index;     // [B]
-  const float* fresh;       // [B], already raised to alpha
-  const float* largest;     // [1] of the whole ring, before this step
-  float* priority;          // [capacity]
-  Control* control;         // max_priority overwritten
+  const int32_t* index;  // [B]
+  const float* fresh;    // [B], already raised to alpha
+  const float* largest;  // [1] of the whole ring, before this step
+  float* priority;       // [capacity]
+  Control* control;      // max_priority overwritten
   int32_t batch;
 };
 

@@ -1,5 +1,5 @@
-// Spectral normalisation (Miyato et al. 2018): one power iteration a step over all listed matrices at once, then the scale-down.
-// v = W'u / |W'u|, u = Wv / |Wv|, sigma = u.Wv, W *= min(1, limit / sigma). Family `spectral`.
+// Spectral normalisation (Miyato et al. 2018): one power iteration a step over all listed matrices at once, then the
+// scale-down. v = W'u / |W'u|, u = Wv / |Wv|, sigma = u.Wv, W *= min(1, limit / sigma). Family `spectral`.
 #pragma once
 
 #include "kernels/control.h"
@@ -10,11 +10,19 @@ namespace foxhunt::kernels {
 
 inline constexpr int kSpectralColumns = 64, kSpectralRows = 16, kSpectralElements = 8192;
 
+inline constexpr int kSpectralMatrices = 32;
+
 struct SpectralMatrix {
-  int64_t weight;            // arena offset of [rows, columns]
+  int64_t weight;  // arena offset of [rows, columns]
   int32_t rows, columns;
-  int32_t u, v;              // offsets into the vectors
+  int32_t u, v;                                 // offsets into the vectors
   int32_t column_tile, row_tile, element_tile;  // first block of this matrix in each of the three launches
+};
+
+// The list travels with the arguments: a block finds its matrix without touching memory.
+struct SpectralList {
+  SpectralMatrix matrix[kSpectralMatrices];
+  int32_t count;
 };
 
 FH_FN int matrix_of(const SpectralMatrix* list, int count, int tile, int32_t SpectralMatrix::*first) {
@@ -32,14 +40,14 @@ FH_FN float block_norm(const Block& block, const float* x, int n) {
 
 struct SpectralColumnsArgs {
   const float* params;
-  const SpectralMatrix* list;  // [count]
+  SpectralList list;
   const float* u;
-  float* v;                    // W'u, not normalised; overwritten
-  int32_t count;
+  float* v;  // W'u, not normalised; overwritten
 };
 
 FH_FN void spectral_columns(const Block& block, const SpectralColumnsArgs& a) {
-  const SpectralMatrix& m = a.list[matrix_of(a.list, a.count, static_cast<int>(block.x), &SpectralMatrix::column_tile)];
+  const SpectralMatrix& m =
+      a.list.matrix[matrix_of(a.list.matrix, a.list.count, static_cast<int>(block.x), &SpectralMatrix::column_tile)];
   const int first = (static_cast<int>(block.x) - m.column_tile) * kSpectralColumns;
   const int width = minimum(kSpectralColumns, m.columns - first);
   const float* w = a.params + m.weight + first;
@@ -71,14 +79,14 @@ FH_FN void spectral_columns(const Block& block, const SpectralColumnsArgs& a) {
 
 struct SpectralRowsArgs {
   const float* params;
-  const SpectralMatrix* list;
-  const float* v;   // W'u
-  float* product;   // W v with v normalised; overwritten, at the offsets of u
-  int32_t count;
+  SpectralList list;
+  const float* v;  // W'u
+  float* product;  // W v with v normalised; overwritten, at the offsets of u
 };
 
 FH_FN void spectral_rows(const Block& block, const SpectralRowsArgs& a) {
-  const SpectralMatrix& m = a.list[matrix_of(a.list, a.count, static_cast<int>(block.x), &SpectralMatrix::row_tile)];
+  const SpectralMatrix& m =
+      a.list.matrix[matrix_of(a.list.matrix, a.list.count, static_cast<int>(block.x), &SpectralMatrix::row_tile)];
   const Team team = block.team();
   const float* v = a.v + m.v;
   const float norm = block_norm(block, v, m.columns);
@@ -92,17 +100,16 @@ FH_FN void spectral_rows(const Block& block, const SpectralRowsArgs& a) {
 
 struct SpectralScaleArgs {
   float* params;
-  const SpectralMatrix* list;
+  SpectralList list;
   const float* product;  // W v
   float* u;              // overwritten by the first block of each matrix
   float* sigma;          // [count] overwritten
   const Control* control;
-  int32_t count;
 };
 
 FH_FN void spectral_scale(const Block& block, const SpectralScaleArgs& a) {
-  const int k = matrix_of(a.list, a.count, static_cast<int>(block.x), &SpectralMatrix::element_tile);
-  const SpectralMatrix& m = a.list[k];
+  const int k = matrix_of(a.list.matrix, a.list.count, static_cast<int>(block.x), &SpectralMatrix::element_tile);
+  const SpectralMatrix& m = a.list.matrix[k];
   if (a.control->halt) return;  // the same for every thread
   const float* wv = a.product + m.u;
   const float norm = block_norm(block, wv, m.rows);
@@ -116,7 +123,8 @@ FH_FN void spectral_scale(const Block& block, const SpectralScaleArgs& a) {
   const float scale = a.control->settings.spectral_max / maximum(sigma, 1e-12f);
   if (scale >= 1.0f) return;
   float* w = a.params + m.weight;
-  const Tile tile = tile_of(static_cast<int>(block.x) - m.element_tile, static_cast<int64_t>(m.rows) * m.columns, kSpectralElements);
+  const Tile tile =
+      tile_of(static_cast<int>(block.x) - m.element_tile, static_cast<int64_t>(m.rows) * m.columns, kSpectralElements);
   block_each(block, tile.begin, tile.end, [&](int64_t i) { w[i] *= scale; });
 }
 

@@ -112,7 +112,9 @@ void AuxHeads::record(device::Recorder& r) {
 void AuxHeads::record_losses(device::Recorder& r) {
   const NetworkLayout& n = c_.layout;
   StepBuffers& b = c_.buffers;
-  r.launch(row_launch(c_.batch, kernels::row_losses_scratch(n.atoms, n.largest_branch)),
+  constexpr std::uint32_t threads = 128;  // on CUDA four teams: a branch each
+  const std::uint32_t scratch = kernels::row_losses_scratch(n.atoms, n.largest_branch, n.branches, threads / 32);
+  r.launch({.grid_x = static_cast<std::uint32_t>(c_.batch), .threads = threads, .block_scratch = scratch},
            kernels::RowLossesArgs{.params = c_.arenas.params.data(),
                                   .control = c_.control.data(),
                                   .heads = online_.heads_out.data(),

@@ -312,7 +312,8 @@ void Learner::drain() {
   parts_->c.device.synchronise(stream());
   // Publications outside the step (an epoch's end) count too: with everything done, all launches have published.
   if (parts_->telemetry)
-    parts_->base = kernels::load_acquire_word(&parts_->telemetry->mapped().publishes) - static_cast<std::uint32_t>(parts_->launches);
+    parts_->base = kernels::load_acquire_word(&parts_->telemetry->mapped().publishes) -
+                   static_cast<std::uint32_t>(parts_->launches);
 }
 
 void Learner::snapshot(int slot) {
@@ -321,13 +322,18 @@ void Learner::snapshot(int slot) {
   p.c.device.copy(stream(), p.slot_params[slot].data(), params(), p.slot_params[slot].bytes());
   p.c.device.copy(stream(), p.slot_target[slot].data(), target(), p.slot_target[slot].bytes());
   p.c.device.copy(stream(), p.slot_control[slot].data(), control(), sizeof(kernels::Control));
-  if (p.telemetry) p.c.device.copy(stream(), p.slot_signals[slot].data(), p.telemetry->signals(), p.slot_signals[slot].bytes());
+  if (p.telemetry)
+    p.c.device.copy(stream(), p.slot_signals[slot].data(), p.telemetry->signals(), p.slot_signals[slot].bytes());
 }
 const float* Learner::snapshot_params(int slot) const {
   return parts_->slot_params[slot].data();
 }
-const float* Learner::snapshot_target(int slot) const { return parts_->slot_target[slot].data(); }
-const float* Learner::snapshot_signals(int slot) const { return parts_->slot_signals[slot].data(); }
+const float* Learner::snapshot_target(int slot) const {
+  return parts_->slot_target[slot].data();
+}
+const float* Learner::snapshot_signals(int slot) const {
+  return parts_->slot_signals[slot].data();
+}
 const kernels::Control* Learner::snapshot_control(int slot) const {
   return parts_->slot_control[slot].data();
 }

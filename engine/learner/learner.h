@@ -102,7 +102,8 @@ class Learner {
   void clear_halt();
   void drain();  // waits until everything launched is done
 
-  // Snapshot slots for evaluation and saving: parameters, target, counters and signals copied within the device, in stream order.
+  // Snapshot slots for evaluation and saving: parameters, target, counters and signals copied within the device, in
+  // stream order.
   static constexpr int kSlots = 2;
   void snapshot(int slot);
   const float* snapshot_params(int slot) const;

@@ -20,7 +20,7 @@ void PerSample::record(device::Recorder& r) {
                                       .control = c_.control.data(),
                                       .tiles = sums_.data(),
                                       .chunks = chunks_.data()});
-  r.launch(single_launch(256),
+  r.launch({.grid_x = 1, .threads = 1024, .block_scratch = kernels::scan_scratch(tiles_)},
            kernels::ScanTilesArgs{
                .tiles = sums_.data(), .prefix = prefix_.data(), .largest = largest_.data(), .count = tiles_});
   r.launch(tile_launch(c_.batch, 32, 32), kernels::DrawSamplesArgs{.priority = c_.ring_priority.data(),

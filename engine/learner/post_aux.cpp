@@ -9,19 +9,21 @@ namespace foxhunt {
 void PostAux::record(device::Recorder& r) {
   device::Recorder weights = r.fork(*weight_stream_, *to_weights_);
   device::Recorder quantiles = r.fork(*quantile_stream_, *to_quantiles_);
+  device::Recorder sums = r.fork(*sum_stream_, *to_quantiles_);
   StepBuffers& b = c_.buffers;
-  quantiles.launch(single_launch(1024), kernels::FinishLossesArgs{.control = c_.control.data(),
-                                                                  .row_terms = b.row_terms.data(),
-                                                                  .weight = b.weight.data(),
-                                                                  .gates = n_.gates.data(),
-                                                                  .losses = b.losses.data(),
-                                                                  .gate_entropy = b.gate_entropy.data(),
-                                                                  .importance = b.importance.data(),
-                                                                  .batch = c_.batch,
-                                                                  .experts = c_.layout.experts});
+  sums.launch(single_launch(1024), kernels::FinishLossesArgs{.control = c_.control.data(),
+                                                             .row_terms = b.row_terms.data(),
+                                                             .weight = b.weight.data(),
+                                                             .gates = n_.gates.data(),
+                                                             .losses = b.losses.data(),
+                                                             .gate_entropy = b.gate_entropy.data(),
+                                                             .importance = b.importance.data(),
+                                                             .batch = c_.batch,
+                                                             .experts = c_.layout.experts});
   record_quantiles(quantiles);
   record_heads(r, weights);
   r.join(quantiles, *from_quantiles_);
+  r.join(sums, *from_sums_);
   record_mixture(r, weights);
   record_block(r, weights, 1);
   record_block(r, weights, 0);

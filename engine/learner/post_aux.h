@@ -52,8 +52,8 @@ class PostAux {
   Plan dq_hidden_plan_, w_q_out_, w_q_hidden_, dz_plan_, w_embed_;
   Plan d_scaled_plan_, w_mixture_out_, d_mixture_plan_, w_mixture_in_;
   Plan w_selection_, w_iql_;
-  std::unique_ptr<device::Stream> weight_stream_, quantile_stream_;
-  std::unique_ptr<device::Event> to_weights_, to_quantiles_, from_weights_, from_quantiles_;
+  std::unique_ptr<device::Stream> weight_stream_, quantile_stream_, sum_stream_;
+  std::unique_ptr<device::Event> to_weights_, to_quantiles_, from_weights_, from_quantiles_, from_sums_;
 };
 
 }  // namespace foxhunt

@@ -19,10 +19,12 @@ PostAux::PostAux(StepContext& context, Network& online, AuxHeads& heads) : c_(co
   make_column_jobs();
   weight_stream_ = c_.device.create_stream();
   quantile_stream_ = c_.device.create_stream();
+  sum_stream_ = c_.device.create_stream();
   to_weights_ = c_.device.create_event();
   to_quantiles_ = c_.device.create_event();
   from_weights_ = c_.device.create_event();
   from_quantiles_ = c_.device.create_event();
+  from_sums_ = c_.device.create_event();
 }
 
 void PostAux::make_buffers() {

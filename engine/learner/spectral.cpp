@@ -1,8 +1,10 @@
 // Tiling of the matrices and recording of `spectral`.
 #include "engine/learner/spectral.h"
 
+#include <algorithm>
+
+#include "engine/base/error.h"
 #include "engine/learner/launches.h"
-#include "engine/learner/transfer.h"
 
 namespace foxhunt {
 
@@ -25,31 +27,28 @@ Spectral::Spectral(StepContext& context) : c_(context) {
     row_tiles_ += kernels::tiles(rows, kernels::kSpectralRows);
     element_tiles_ += kernels::tiles(t.size, kernels::kSpectralElements);
   }
-  matrices_ = {c_.device, list_.size()};
   u_ = {c_.device, static_cast<std::size_t>(u)};
   product_ = {c_.device, static_cast<std::size_t>(u)};
   v_ = {c_.device, static_cast<std::size_t>(v)};
-  upload(c_.device, matrices_.data(), list_.data(), list_.size());
 }
 
 void Spectral::record(device::Recorder& r) {
-  const int count = static_cast<int>(list_.size());
+  kernels::SpectralList list{};
+  list.count = static_cast<int>(list_.size());
+  FH_CHECK(list.count <= kernels::kSpectralMatrices, "{} matrices with a spectral limit", list.count);
+  std::copy(list_.begin(), list_.end(), list.matrix);
   r.launch(
-      {.grid_x = column_tiles_, .threads = 256, .block_scratch = 256 * sizeof(float)},
-      kernels::SpectralColumnsArgs{
-          .params = c_.arenas.params.data(), .list = matrices_.data(), .u = u_.data(), .v = v_.data(), .count = count});
-  r.launch({.grid_x = row_tiles_, .threads = 256}, kernels::SpectralRowsArgs{.params = c_.arenas.params.data(),
-                                                                             .list = matrices_.data(),
-                                                                             .v = v_.data(),
-                                                                             .product = product_.data(),
-                                                                             .count = count});
+      {.grid_x = column_tiles_, .threads = 1024, .block_scratch = 1024 * sizeof(float)},
+      kernels::SpectralColumnsArgs{.params = c_.arenas.params.data(), .list = list, .u = u_.data(), .v = v_.data()});
+  r.launch({.grid_x = row_tiles_, .threads = 256},
+           kernels::SpectralRowsArgs{
+               .params = c_.arenas.params.data(), .list = list, .v = v_.data(), .product = product_.data()});
   r.launch({.grid_x = element_tiles_, .threads = 256}, kernels::SpectralScaleArgs{.params = c_.arenas.params.data(),
-                                                                                  .list = matrices_.data(),
+                                                                                  .list = list,
                                                                                   .product = product_.data(),
                                                                                   .u = u_.data(),
                                                                                   .sigma = c_.buffers.sigma.data(),
-                                                                                  .control = c_.control.data(),
-                                                                                  .count = count});
+                                                                                  .control = c_.control.data()});
 }
 
 }  // namespace foxhunt

@@ -17,7 +17,6 @@ class Spectral {
  private:
   StepContext& c_;
   std::vector<kernels::SpectralMatrix> list_;
-  device::Buffer<kernels::SpectralMatrix> matrices_;
   device::Buffer<float> u_, v_, product_;
   std::uint32_t column_tiles_ = 0, row_tiles_ = 0, element_tiles_ = 0;
 };
