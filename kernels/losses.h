@@ -116,7 +116,7 @@ FH_FN BranchTerms branch_losses(const Team& team, const RowLossesArgs& a, const 
   const float reward = a.reward[b * a.sizes.branches + d], discount = a.discount[b * a.sizes.branches + d];
   project(team, c.settings, d, atoms, s.target, reward, discount, s.place, s.share, s.m);
   duel_center(team, heads, b, d, count, atoms, s.center);
-  float q[kMaxBranchActions], log_sum = 0, largest = 0;
+  float q[kMaxBranchActions] = {}, log_sum = 0, largest = 0;
   for (int k = 0; k < count; ++k) {
     float* p = s.p + k * atoms;
     const float l = duel_softmax(team, s.center, heads.advantage(b, d) + k * atoms, atoms, p);
@@ -141,7 +141,7 @@ FH_FN BranchTerms branch_losses(const Team& team, const RowLossesArgs& a, const 
   const float k_c51 = c.c51_alpha * share, k_mse = (1.0f - c.c51_alpha) * share * error;
   const float k_cql = c.settings.weight_cql / (static_cast<float>(a.batch) * n);
   float* out = a.d_heads + ((1 + d) * static_cast<int64_t>(a.batch) + b) * a.wide;
-  float pull[kMaxBranchActions];  // d total / d q_k
+  float pull[kMaxBranchActions] = {};  // d total / d q_k
   for (int k = 0; k < count; ++k)
     pull[k] = k_cql * (exponential(q[k] - largest) / exp_sum - (k == chosen ? 1.0f : 0.0f));
   pull[chosen] += k_mse;
