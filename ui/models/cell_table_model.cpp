@@ -33,7 +33,7 @@ QIcon lampIcon(Lamp lamp) {
 CellTableModel::CellTableModel(std::vector<TableColumn> columns, QObject* parent)
     : QAbstractTableModel(parent), columns_(std::move(columns)) {
   connect(&themeNotifier(), &ThemeNotifier::changed, this, [this] {
-    if (rowCount() > 0) emit dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1));
+    if (rowCount() > 0) Q_EMIT dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1));
   });
 }
 
@@ -46,14 +46,16 @@ QVariant CellTableModel::headerData(int section, Qt::Orientation orientation, in
   const TableColumn& c = column(section);
   if (role == Qt::DisplayRole) return c.title;
   if (role == Qt::ToolTipRole && !c.help.isEmpty()) return c.help;
-  if (role == Qt::TextAlignmentRole) return QVariant(Qt::Alignment(Qt::AlignVCenter | (c.number ? Qt::AlignRight : Qt::AlignLeft)));
+  if (role == Qt::TextAlignmentRole)
+    return QVariant(Qt::Alignment(Qt::AlignVCenter | (c.number ? Qt::AlignRight : Qt::AlignLeft)));
   return {};
 }
 
 QVariant CellTableModel::data(const QModelIndex& index, int role) const {
   if (!checkIndex(index, CheckIndexOption::IndexIsValid | CheckIndexOption::ParentIsInvalid)) return {};
   const TableColumn& c = column(index.column());
-  if (role == Qt::TextAlignmentRole) return QVariant(Qt::Alignment(Qt::AlignVCenter | (c.number ? Qt::AlignRight : Qt::AlignLeft)));
+  if (role == Qt::TextAlignmentRole)
+    return QVariant(Qt::Alignment(Qt::AlignVCenter | (c.number ? Qt::AlignRight : Qt::AlignLeft)));
   const TableCell shown = cell(index.row(), index.column());
   switch (role) {
     case Qt::DisplayRole:

@@ -5,6 +5,7 @@
 #include <QFileInfo>
 #include <QLocale>
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "engine/base/error.h"
@@ -19,29 +20,24 @@ std::vector<TableColumn> checkpointColumns() {
       {CheckpointListModel::tr("Step"), CheckpointListModel::tr("Step of the run at which the weights stood"), true},
       {CheckpointListModel::tr("Fold"), CheckpointListModel::tr("Fold, from 1"), true},
       {CheckpointListModel::tr("Epoch"), CheckpointListModel::tr("Epochs done in the fold"), true},
-      {CheckpointListModel::tr("Reason"), CheckpointListModel::tr("Why it was saved: best, periodic, manual, stop or rejected"), false},
+      {CheckpointListModel::tr("Reason"),
+       CheckpointListModel::tr("Why it was saved: best, periodic, manual, stop or rejected"), false},
       {CheckpointListModel::tr("Sharpe"), CheckpointListModel::tr("Annualised Sharpe ratio of the validation"), true},
       {CheckpointListModel::tr("Net"), CheckpointListModel::tr("Net profit of the validation, currency"), true},
-      {CheckpointListModel::tr("Drawdown"), CheckpointListModel::tr("Largest drawdown of the validation, currency"), true},
+      {CheckpointListModel::tr("Drawdown"), CheckpointListModel::tr("Largest drawdown of the validation, currency"),
+       true},
       {CheckpointListModel::tr("Trades"), CheckpointListModel::tr("Round trips of the validation"), true},
       {CheckpointListModel::tr("Size"), CheckpointListModel::tr("Bytes of the file"), true},
       {CheckpointListModel::tr("File"), CheckpointListModel::tr("Name of the file; the tooltip has its folder"), false},
   };
 }
 
-template <class Number>
-std::optional<Number> numberIn(const std::map<std::string, std::string>& metadata, const char* key) {
+std::optional<std::int64_t> numberIn(const std::map<std::string, std::string>& metadata, const char* key) {
   const auto at = metadata.find(key);
   if (at == metadata.end()) return {};
   bool good = false;
   const auto value = QString::fromStdString(at->second).toLongLong(&good);
-  if (!good || value < 0 || value > std::numeric_limits<Number>::max()) return {};
-  return static_cast<Number>(value);
-}
-
-TableCell wholeCell(std::optional<qint64> value) {
-  if (!value) return {QStringLiteral("–"), {}, {}, {}, false, true};
-  return countCell(static_cast<double>(*value));
+  return good && value >= 0 ? std::optional<std::int64_t>(value) : std::nullopt;
 }
 
 QString wordFor(const QString& reason) {
@@ -55,12 +51,12 @@ QString wordFor(const QString& reason) {
 
 }  // namespace
 
-std::map<std::string, double> checkpointMetrics(const std::string& json) {
-  std::map<std::string, double> out;
-  const auto parsed = nlohmann::json::parse(json, nullptr, false);
+MetricList checkpointMetrics(const std::string& json) {
+  MetricList out;
+  const auto parsed = nlohmann::ordered_json::parse(json, nullptr, false);
   if (!parsed.is_object()) return out;
   for (const auto& [name, value] : parsed.items()) {
-    if (value.is_number()) out[name] = value.get<double>();
+    if (value.is_number()) out.emplace_back(name, value.get<double>());
   }
   return out;
 }
@@ -68,57 +64,62 @@ std::map<std::string, double> checkpointMetrics(const std::string& json) {
 CheckpointItem checkpointItemOf(const QString& file) {
   CheckpointItem item;
   const QFileInfo info(file);
-  item.file = info.absoluteFilePath();
-  item.bytes = info.size();
-  item.wall = info.exists() ? static_cast<double>(info.lastModified().toSecsSinceEpoch()) : 0;
+  CheckpointView& view = item.view;
+  view.file = info.absoluteFilePath().toStdString();
+  view.bytes = info.size();
+  view.wall = info.exists() ? static_cast<double>(info.lastModified().toSecsSinceEpoch()) : 0;
+  item.placed = false;
   try {
-    const auto opened = SafetensorsFile::open(item.file.toStdString());
+    const auto opened = SafetensorsFile::open(view.file);
     const auto& metadata = opened.metadata();
-    item.step = numberIn<qint64>(metadata, "step");
-    item.fold = numberIn<int>(metadata, "fold");
-    item.epoch = numberIn<int>(metadata, "epoch");
-    if (const auto at = metadata.find("reason"); at != metadata.end()) item.reason = QString::fromStdString(at->second);
-    if (const auto at = metadata.find("metrics"); at != metadata.end()) item.metrics = checkpointMetrics(at->second);
-    item.rejected = item.reason == QLatin1String("rejected");
+    const auto step = numberIn(metadata, "step"), fold = numberIn(metadata, "fold"),
+               epoch = numberIn(metadata, "epoch");
+    item.placed = step && fold && epoch;
+    if (item.placed) {
+      view.step = static_cast<std::uint64_t>(*step);
+      view.fold = static_cast<int>(*fold);
+      view.epoch = static_cast<int>(*epoch);
+    }
+    if (const auto at = metadata.find("reason"); at != metadata.end()) view.reason = QString::fromStdString(at->second);
+    if (const auto at = metadata.find("metrics"); at != metadata.end()) view.metrics = checkpointMetrics(at->second);
+    view.rejected = view.reason == QLatin1String("rejected");
   } catch (const Error& error) {
-    item.problem = QString::fromStdString(error.what());
+    view.problem = QString::fromStdString(error.what());
   } catch (const std::exception& error) {
-    item.problem = QString::fromLocal8Bit(error.what());
+    view.problem = QString::fromLocal8Bit(error.what());
   }
   return item;
 }
 
 CheckpointListModel::CheckpointListModel(QObject* parent) : CellTableModel(checkpointColumns(), parent) {}
 
-void CheckpointListModel::setRun(std::vector<CheckpointItem> items) {
+void CheckpointListModel::setRun(const std::vector<CheckpointView>& checkpoints) {
+  std::vector<CheckpointItem> items;
+  for (const CheckpointView& view : checkpoints) items.push_back({view, true, false});
   std::stable_sort(items.begin(), items.end(), [](const CheckpointItem& a, const CheckpointItem& b) {
-    return a.step.value_or(0) != b.step.value_or(0) ? a.step.value_or(0) > b.step.value_or(0) : a.wall > b.wall;
+    return a.view.step != b.view.step ? a.view.step > b.view.step : a.view.wall > b.view.wall;
   });
+  const auto same_file = [](const CheckpointItem& a, const CheckpointItem& b) { return a.view.file == b.view.file; };
   for (const CheckpointItem& old : items_) {
-    const auto same = [&old](const CheckpointItem& item) { return item.file == old.file; };
+    const auto same = [&](const CheckpointItem& item) { return same_file(item, old); };
     if (old.added && std::none_of(items.begin(), items.end(), same)) items.push_back(old);
   }
-  if (items == items_) return;
-  emit layoutAboutToBeChanged();
-  const QModelIndexList before = persistentIndexList();
-  QModelIndexList after;
-  std::vector<CheckpointItem> old = std::move(items_);
-  items_ = std::move(items);
-  for (const QModelIndex& index : before) {
-    const int row = index.row() < static_cast<int>(old.size()) ? find(old[static_cast<std::size_t>(index.row())].file) : -1;
-    after << (row < 0 ? QModelIndex() : createIndex(row, index.column()));
+  if (std::equal(items.begin(), items.end(), items_.begin(), items_.end(), same_file)) {
+    items_ = std::move(items);
+    if (!items_.empty()) Q_EMIT dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1));
+    return;
   }
-  changePersistentIndexList(before, after);
-  emit layoutChanged();
+  beginResetModel();
+  items_ = std::move(items);
+  endResetModel();
 }
 
 int CheckpointListModel::add(CheckpointItem item) {
-  item.added = true;
-  const int row = find(item.file);
+  const int row = find(QString::fromStdString(item.view.file.string()));
+  item.added = row < 0 || items_[static_cast<std::size_t>(row)].added;
   if (row >= 0) {
-    item.added = items_[static_cast<std::size_t>(row)].added;
     items_[static_cast<std::size_t>(row)] = std::move(item);
-    emit dataChanged(index(row, 0), index(row, columnCount() - 1));
+    Q_EMIT dataChanged(index(row, 0), index(row, columnCount() - 1));
     return row;
   }
   const int end = rowCount();
@@ -132,40 +133,49 @@ int CheckpointListModel::rowCount(const QModelIndex& parent) const {
   return parent.isValid() ? 0 : static_cast<int>(items_.size());
 }
 
-int CheckpointListModel::find(const QString& file) const {
-  const auto at = std::find_if(items_.begin(), items_.end(), [&file](const auto& item) { return item.file == file; });
+int CheckpointListModel::find(const QString& wanted) const {
+  const std::filesystem::path path_wanted(wanted.toStdString());
+  const auto at = std::find_if(items_.begin(), items_.end(),
+                               [&path_wanted](const auto& item) { return item.view.file == path_wanted; });
   return at == items_.end() ? -1 : static_cast<int>(at - items_.begin());
+}
+
+TableCell CheckpointListModel::reasonCell(const CheckpointView& view) {
+  TableCell cell{view.reason.isEmpty() ? tr("file") : wordFor(view.reason), view.reason, {}, {}, false, false};
+  if (view.reason == QLatin1String("best")) cell.lamp = Lamp::ok;
+  if (view.rejected) {
+    cell.lamp = Lamp::bad;
+    cell.tip = tr("A guard rejected these weights: they are kept to be looked at, not to go on from.");
+  }
+  if (!view.problem.isEmpty()) {
+    cell.text = tr("cannot be used");
+    cell.lamp = Lamp::warning;
+    cell.tip = view.problem;
+  }
+  return cell;
 }
 
 TableCell CheckpointListModel::cell(int row, int column) const {
   const CheckpointItem& shown = item(row);
-  const auto metric = [&shown](const char* metric_name) -> TableCell {
-    const auto at = shown.metrics.find(metric_name);
-    if (at == shown.metrics.end()) return {QStringLiteral("–"), {}, {}, {}, false, true};
-    return numberCell(at->second);
+  const CheckpointView& view = shown.view;
+  const TableCell nothing{QStringLiteral("–"), {}, {}, {}, false, true};
+  const auto place = [&](std::uint64_t value) {
+    return shown.placed ? countCell(static_cast<double>(value)) : nothing;
   };
+  const auto metric = [&](const char* metric_name) {
+    const double value = metricOf(view.metrics, metric_name);
+    return std::isnan(value) ? nothing : numberCell(value);
+  };
+  const auto name = [&view] { return QFileInfo(QString::fromStdString(view.file.string())).fileName(); };
   switch (column) {
     case step:
-      return wholeCell(shown.step);
+      return place(view.step);
     case fold:
-      return wholeCell(shown.fold ? std::optional<qint64>(*shown.fold + 1) : std::nullopt);
+      return place(static_cast<std::uint64_t>(view.fold) + 1);
     case epoch:
-      return wholeCell(shown.epoch);
-    case reason: {
-      TableCell cell{wordFor(shown.reason), shown.reason, {}, {}, false, false};
-      if (shown.reason.isEmpty()) cell.text = tr("file");
-      if (shown.reason == QLatin1String("best")) cell.lamp = Lamp::ok;
-      if (shown.rejected) {
-        cell.lamp = Lamp::bad;
-        cell.tip = tr("A guard rejected these weights; training goes on from them only when asked to twice.");
-      }
-      if (!shown.problem.isEmpty()) {
-        cell.text = tr("cannot be used");
-        cell.lamp = Lamp::warning;
-        cell.tip = shown.problem;
-      }
-      return cell;
-    }
+      return place(static_cast<std::uint64_t>(view.epoch));
+    case reason:
+      return reasonCell(view);
     case sharpe:
       return metric("sharpe");
     case net:
@@ -175,9 +185,14 @@ TableCell CheckpointListModel::cell(int row, int column) const {
     case trades:
       return metric("trades");
     case size:
-      return {QLocale().formattedDataSize(shown.bytes, 1), shown.bytes, tr("%1 bytes").arg(formatCount(static_cast<double>(shown.bytes))), {}, false, false};
+      return {QLocale().formattedDataSize(view.bytes, 1),
+              static_cast<qint64>(view.bytes),
+              tr("%1 bytes").arg(formatCount(static_cast<double>(view.bytes))),
+              {},
+              false,
+              false};
     default:
-      return {QFileInfo(shown.file).fileName(), QFileInfo(shown.file).fileName(), shown.file, {}, false, !shown.problem.isEmpty()};
+      return {name(), name(), path(row), {}, false, !view.problem.isEmpty()};
   }
 }
 

@@ -48,12 +48,14 @@ TableCell statisticCell(const TensorInfo& info, const TensorStatistics& s, int c
       if (s.nan + s.inf > 0) {
         cell.lamp = Lamp::bad;
         cell.strong = true;
-        cell.tip = TensorTableModel::tr("%1 NaN, %2 infinite").arg(formatCount(static_cast<double>(s.nan)), formatCount(static_cast<double>(s.inf)));
+        cell.tip = TensorTableModel::tr("%1 NaN, %2 infinite")
+                       .arg(formatCount(static_cast<double>(s.nan)), formatCount(static_cast<double>(s.inf)));
       }
       return cell;
     }
     default: {
-      if (info.shape.size() != 2) return {QStringLiteral("–"), {}, TensorTableModel::tr("only matrices have units"), {}, false, true};
+      if (info.shape.size() != 2)
+        return {QStringLiteral("–"), {}, TensorTableModel::tr("only matrices have units"), {}, false, true};
       TableCell cell = countCell(static_cast<double>(s.dead_units));
       if (s.dead_units > 0) cell.lamp = Lamp::warning;
       return cell;
@@ -74,7 +76,7 @@ void TensorTableModel::setTensors(std::vector<TensorInfo> tensors) {
 
 void TensorTableModel::setStatistics(int row, const TensorStatistics& statistics) {
   rows_.at(static_cast<std::size_t>(row)).values = statistics;
-  emit dataChanged(index(row, least), index(row, dead_units));
+  Q_EMIT dataChanged(index(row, least), index(row, dead_units));
 }
 
 int TensorTableModel::rowCount(const QModelIndex& parent) const {
@@ -95,7 +97,12 @@ TableCell TensorTableModel::cell(int row, int column) const {
     }
     case bytes: {
       const auto size = static_cast<qint64>(shown.info.bytes());
-      return {QLocale().formattedDataSize(size, 1), size, tr("%1 bytes").arg(formatCount(static_cast<double>(size))), {}, false, false};
+      return {QLocale().formattedDataSize(size, 1),
+              size,
+              tr("%1 bytes").arg(formatCount(static_cast<double>(size))),
+              {},
+              false,
+              false};
     }
     default:
       if (!shown.values) return {QStringLiteral("…"), {}, tr("not computed yet"), {}, false, true};

@@ -21,7 +21,9 @@ class TensorTableModel : public CellTableModel {
 
   const TensorInfo& tensor(int row) const { return rows_[static_cast<std::size_t>(row)].info; }
   // Empty until computed.
-  const std::optional<TensorStatistics>& statistics(int row) const { return rows_[static_cast<std::size_t>(row)].values; }
+  const std::optional<TensorStatistics>& statistics(int row) const {
+    return rows_[static_cast<std::size_t>(row)].values;
+  }
   // Header and one row a tensor, plain numbers; statistics not yet computed are empty fields.
   std::string csv() const;
 

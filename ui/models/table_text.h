@@ -1,0 +1,15 @@
+// Words of the telemetry tables as the window shows them.
+#pragma once
+
+#include <QString>
+#include <string_view>
+
+#include "engine/telemetry/tables.h"
+
+namespace foxhunt::ui {
+
+QString tableText(std::string_view text);
+// "healthy from 0 to 100"; empty without bounds.
+QString healthyRange(const telemetry::TableEntry& entry);
+
+}  // namespace foxhunt::ui

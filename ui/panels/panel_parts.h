@@ -1,0 +1,62 @@
+// What the panels share: layouts, tables, switches, series named by the telemetry tables.
+#pragma once
+
+#include <QBoxLayout>
+#include <QTableView>
+#include <vector>
+
+#include "engine/telemetry/tables.h"
+#include "ui/charts/chart_types.h"
+
+class QButtonGroup;
+class QLabel;
+class QSortFilterProxyModel;
+class QToolButton;
+
+namespace foxhunt::ui {
+
+// The panel's one column of widgets, without margins.
+QVBoxLayout* panelColumn(QWidget* panel);
+// A row of controls with small margins, added to the column.
+QHBoxLayout* controlRow(QVBoxLayout* column);
+
+// A dense table over a CellTableModel: whole rows, sorted by clicking headers, no grid. `proxy` sorts by the model's
+// sort role; one that filters as well may be given. Both are children of the parent.
+struct SortedTable {
+  QTableView* view = nullptr;
+  QSortFilterProxyModel* proxy = nullptr;
+};
+SortedTable sortedTable(QAbstractItemModel* model, const QString& accessible_name, QWidget* parent,
+                        QSortFilterProxyModel* proxy = nullptr);
+// Columns as wide as their contents, within limits; for when rows have come.
+void fitColumns(QTableView* view);
+// Source row of the current one; -1 without.
+int currentSourceRow(const SortedTable& table);
+void selectSourceRow(const SortedTable& table, int row);
+
+// A row of buttons of which one is down.
+class Switch : public QWidget {
+  Q_OBJECT
+ public:
+  Switch(const QStringList& names, const QString& accessible_name, QWidget* parent = nullptr);
+  int current() const;
+  void setCurrent(int index);
+
+ Q_SIGNALS:
+  void changed(int index);
+
+ private:
+  QButtonGroup* group_;
+};
+
+QToolButton* toolButton(const QString& text, const QString& tip, QWidget* parent);
+// A muted line of text that may be cut off at the right.
+QLabel* mutedLabel(const QString& text, QWidget* parent);
+
+// Name without its group, unit and meaning with the healthy range.
+SeriesInfo seriesInfo(const telemetry::TableEntry& entry, const QString& name, int color_index = -1);
+
+// Writes a text file as a whole or not at all; throws Error.
+void writeTextFile(const QString& path, const std::string& text);
+
+}  // namespace foxhunt::ui

@@ -1,0 +1,35 @@
+// Q-values: mean of each branch with the level at which the drift guard trips, gaps, spread of the distributions.
+#pragma once
+
+#include "ui/panels/curve_panel.h"
+
+class QLabel;
+
+namespace foxhunt::ui {
+
+class Switch;
+
+class QPanel : public CurvePanel {
+  Q_OBJECT
+ public:
+  QPanel(const PanelContext& context, const QString& id, const QString& title, QWidget* parent);
+  void setData(RunData* run) override;
+  void refresh() override;
+  QString summary() const override;
+
+ protected:
+  void fill(RunData& run) override;
+
+ private:
+  void showGuard();
+  // The least floor of the guard becomes `level`; the trip level is never below it.
+  void setFloor(double level);
+
+  PanelContext context_;
+  CurveChart* chart_;
+  Switch* view_;
+  QLabel* guard_text_;
+  QString shown_;  // guard as last drawn
+};
+
+}  // namespace foxhunt::ui
