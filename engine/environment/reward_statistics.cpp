@@ -99,6 +99,7 @@ void RewardStatistics::restore(const State& state) {
   scale_ = state.scale;
   supports_ = state.supports;
   may_narrow_ = state.may_narrow;
+  spread_ = state.spread;
 }
 
 }  // namespace foxhunt

@@ -65,8 +65,9 @@ class RewardStatistics {
     double scale = 1;
     std::array<Support, kernels::kTrainingBranches> supports{};
     bool may_narrow = true;
+    RewardSpread spread{};
   };
-  State state() const { return {scale_, supports_, may_narrow_}; }
+  State state() const { return {scale_, supports_, may_narrow_, spread_}; }
   void restore(const State& state);
 
  private:

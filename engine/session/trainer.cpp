@@ -109,8 +109,16 @@ Trainer::Flow Trainer::run_epoch() {
     if (flow != Flow::go_on) return flow;
   }
   flow = run_steps();
-  // A run that ends in the middle of an epoch is validated too: its last checkpoint has metrics.
   if (flow == Flow::stop_now || flow == Flow::halted) return flow;
+  // A run that ends in the middle of an epoch is validated too, so that its last checkpoint has metrics; resumed from
+  // it, the epoch goes on.
+  if (epoch_step_ < static_cast<std::uint64_t>(config_.training.steps_per_epoch)) {
+    if (epoch_step_ > 0) {
+      read_validation();
+      start_validation();
+    }
+    return flow;
+  }
   const Flow ended = end_epoch();
   return flow == Flow::go_on ? ended : flow;
 }

@@ -225,8 +225,9 @@ std::map<std::string, std::string> Trainer::checkpoint_metadata(const std::strin
       low.push_back(s.low);
       high.push_back(s.high);
     }
-    return nlohmann::ordered_json{
-        {"scale", state.scale}, {"may_narrow", state.may_narrow}, {"low", low}, {"high", high}};
+    return nlohmann::ordered_json{{"scale", state.scale},   {"may_narrow", state.may_narrow}, {"low", low},
+                                  {"high", high},           {"median", state.spread.median},  {"iqr", state.spread.iqr},
+                                  {"rms", state.spread.rms}};
   };
   const nlohmann::ordered_json session{{"epoch_step", epoch_step_},
                                        {"collected", collected_},

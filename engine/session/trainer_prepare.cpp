@@ -182,6 +182,7 @@ void Trainer::resume(const std::filesystem::path& checkpoint) {
     RewardStatistics::State rewards;
     rewards.scale = stored.at("scale");
     rewards.may_narrow = stored.at("may_narrow");
+    rewards.spread = {.median = stored.at("median"), .iqr = stored.at("iqr"), .rms = stored.at("rms")};
     for (std::size_t d = 0; d < rewards.supports.size(); ++d)
       rewards.supports[d] = {stored.at("low").at(d), stored.at("high").at(d)};
     statistics.restore(rewards);

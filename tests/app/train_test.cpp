@@ -128,24 +128,31 @@ TEST(Train, AnotherSeedGivesOtherBits) {
   EXPECT_EQ(compared.document()["identical"], false);
 }
 
-TEST(Train, MaxStepsStopsAndResumingGoesOnToTheSameBits) {
+// In the middle of an epoch and at its end.
+class Resuming : public ::testing::TestWithParam<int> {};
+
+TEST_P(Resuming, AfterMaxStepsGoesOnToTheSameBits) {
   const auto folder = test::scratch_folder();
   write_small(folder);
-  const auto part = run_cli({"train", "--config", "small.json", "--run-dir", "part", "--max-steps", "27", "--json"},
-                            {.folder = folder});
+  const auto part = run_cli(
+      {"train", "--config", "small.json", "--run-dir", "part", "--max-steps", std::to_string(GetParam()), "--json"},
+      {.folder = folder});
   ASSERT_EQ(part.exit_code, 0) << part.err;
   EXPECT_EQ(part.document()["status"], "stopped");
-  EXPECT_EQ(part.document()["steps"], 27);
+  EXPECT_EQ(part.document()["steps"], GetParam());
   const std::string checkpoint = part.document()["checkpoints"].back();
   const auto rest = run_cli({"train", "--config", "small.json", "--run-dir", "rest", "--resume", checkpoint, "--json"},
                             {.folder = folder});
   ASSERT_EQ(rest.exit_code, 0) << rest.err << rest.out;
   EXPECT_EQ(rest.document()["status"], "finished");
+  EXPECT_EQ(rest.document()["steps"], 40);
   const auto compared = run_cli(
       {"compare", finished().last.string(), rest.document()["checkpoints"].back().get<std::string>(), "--json"});
   ASSERT_EQ(compared.exit_code, 0) << compared.err;
   EXPECT_EQ(compared.document()["identical"], true) << compared.out.substr(0, 800);
 }
+
+INSTANTIATE_TEST_SUITE_P(Train, Resuming, ::testing::Values(20, 27));
 
 TEST(Train, CtrlCSavesAndStops) {
   const auto folder = test::scratch_folder();
