@@ -13,7 +13,7 @@ namespace foxhunt::app {
 namespace {
 
 constexpr auto kLineInterval = std::chrono::seconds(5);
-constexpr int kBarWidth = 50, kScreenWidth = 118;
+constexpr int kBarWidth = 50;
 
 std::int64_t whole(std::uint64_t value) {
   return static_cast<std::int64_t>(value);
@@ -144,7 +144,8 @@ void Dashboard::refresh() {
   show_events();
   std::string text;
   const std::vector<std::string> lines = block();
-  for (const std::string& l : lines) text += l.substr(0, kScreenWidth) + "\n";
+  const std::size_t width = terminal_width() - 1;  // a line that wraps would be two to go back over
+  for (const std::string& l : lines) text += l.substr(0, width) + "\n";
   print(text);
   drawn_ = static_cast<int>(lines.size());
 }

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <spdlog/sinks/dist_sink.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -48,6 +49,11 @@ nlohmann::ordered_json error_json(const Error& error) {
 bool on_terminal() {
   const char* term = std::getenv("TERM");
   return isatty(STDOUT_FILENO) && term && *term && std::strcmp(term, "dumb") != 0;
+}
+
+std::size_t terminal_width() {
+  winsize size{};
+  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
 void limit_log(LogLevel level) {

@@ -19,6 +19,8 @@ nlohmann::ordered_json error_json(const Error& error);
 
 // Whether standard output is a terminal on which a block of lines can be redrawn.
 bool on_terminal();
+// Columns of that terminal; 80 where it does not say.
+std::size_t terminal_width();
 
 // The log on standard error from `level` on (spdlog's numbers); a run's log.txt stays whole.
 enum class LogLevel { everything, warnings, nothing };
