@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/families.h"
 #include "kernels/host_table.h"
 
 namespace foxhunt::kernels {

@@ -8,6 +8,7 @@
 #include <random>
 #include <vector>
 
+#include "kernels/families.h"
 #include "kernels/host_table.h"
 
 namespace foxhunt::kernels {
