@@ -11,7 +11,14 @@ Outcome run_simulate(const Arguments& arguments, const Manner&) {
   config.seed = arguments.seed("seed", config.seed);
   config.edge = arguments.number("edge", config.edge, 0, 4);
   const std::filesystem::path folder = arguments.needed("out");
-  market::simulate_files(folder, config, {.report = {}, .cancel = &interrupted()});
+  const bool is_new = !std::filesystem::exists(folder);
+  try {
+    market::simulate_files(folder, config, {.report = {}, .cancel = &interrupted()});
+  } catch (...) {
+    std::error_code ignored;
+    if (is_new) std::filesystem::remove(folder, ignored);  // empty: files appear whole or not at all
+    throw;
+  }
   Json files = Json::object();
   for (const auto& [input, name] :
        {std::pair{"ohlcv", "bars.dbn.zst"}, std::pair{"mbp10", "book.dbn.zst"}, std::pair{"trades", "trades.dbn.zst"}})

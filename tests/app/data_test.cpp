@@ -57,6 +57,15 @@ TEST(Simulate, WritesTheThreeInputsAndTheSameSeedTheSameBytes) {
   }
 }
 
+TEST(Simulate, InterruptedItLeavesNothing) {
+  const auto folder = test::scratch_folder() / "new";
+  const auto result =
+      run_cli({"simulate", "--out", folder.string(), "--bars", "50000000", "--json"}, {.interrupt_after = folder});
+  EXPECT_EQ(result.exit_code, 130);
+  EXPECT_TRUE(result.document().contains("error"));
+  EXPECT_FALSE(std::filesystem::exists(folder));
+}
+
 TEST(Data, ReadsTheTrioOfTheSimulator) {
   const auto result = run_cli(joined({"data", "--json", "--set", "folds.count=1", "--set", "folds.train_bars=200",
                                       "--set", "folds.validation_bars=100"},
