@@ -35,8 +35,12 @@ void Controllers::begin_fold() {
 
 ControllerDecision Controllers::end_epoch(const ControllerInputs& in) {
   ControllerDecision out;
-  out.fired = {adjust_lr(in.best),           adjust_tau(in.target_drift),     adjust_gamma(in.mean_hold),
-               adjust_epsilon(in.action_entropy), adjust_clip(in.gradient_norms), mse_doubled(in.mse_ema)};
+  out.fired = {adjust_lr(in.best),
+               adjust_tau(in.target_drift),
+               adjust_gamma(in.mean_hold),
+               adjust_epsilon(in.action_entropy),
+               adjust_clip(in.gradient_norms),
+               mse_doubled(in.mse_ema)};
   out.alpha_drop = out[Controller::alpha] ? limits_.alpha_drop : 0;
   out.values = state_.values;
   return out;
@@ -54,7 +58,9 @@ bool Controllers::adjust_lr(std::optional<bool> best) {
 // A target far behind follows faster, one that has caught up follows slower.
 bool Controllers::adjust_tau(double drift) {
   if (!std::isfinite(drift)) return false;
-  const double factor = drift > limits_.drift_high ? limits_.tau_up : drift < limits_.drift_low ? limits_.tau_down : 1.0;
+  const double factor = drift > limits_.drift_high  ? limits_.tau_up
+                        : drift < limits_.drift_low ? limits_.tau_down
+                                                    : 1.0;
   double& scale = state_.values.tau_scale;
   return assign(scale, std::clamp(scale * factor, limits_.tau_scale_least, limits_.tau_scale_most));
 }

@@ -25,11 +25,11 @@ struct ControlledValues {
 
 // Thresholds and bounds.
 struct ControllerLimits {
-  int lr_patience = 3;  // epochs without a best validation
-  double lr_factor = 0.5, lr_least = 1.0 / 64;                                      // least: share of the first lr
-  double drift_low = 0.01, drift_high = 0.1, tau_down = 0.8, tau_up = 1.25;         // |online - target| / |target|
+  int lr_patience = 3;                                                       // epochs without a best validation
+  double lr_factor = 0.5, lr_least = 1.0 / 64;                               // least: share of the first lr
+  double drift_low = 0.01, drift_high = 0.1, tau_down = 0.8, tau_up = 1.25;  // |online - target| / |target|
   double tau_scale_least = 0.1, tau_scale_most = 10;
-  double holds = 2, horizon_most = 2, horizon_factor = 1.25;                        // see next_gamma
+  double holds = 2, horizon_most = 2, horizon_factor = 1.25;                           // see next_gamma
   double entropy_low = 0.5, entropy_high = 0.9, epsilon_up = 1.5, epsilon_down = 0.9;  // share of the maximal entropy
   double epsilon_least = 0.1, epsilon_most = 0.2;  // least: share of the first epsilon; most: share of actions
   double clip_medians = 2, clip_least = 1, clip_most = 100;
@@ -37,12 +37,12 @@ struct ControllerLimits {
 };
 
 struct ControllerInputs {
-  std::optional<bool> best;               // whether the validation read this epoch was the best so far; none was read
-  double target_drift = 0;                // signal target.distance
-  double mean_hold = 0;                   // bars, mean of the epoch's trades; 0: no trade
-  double action_entropy = 0;              // share of its maximum, signal action.entropy
-  std::span<const double> gradient_norms; // before clipping, of the epoch's steps
-  double mse_ema = 0;                     // Control::mse_slow at the epoch's end
+  std::optional<bool> best;                // whether the validation read this epoch was the best so far; none was read
+  double target_drift = 0;                 // signal target.distance
+  double mean_hold = 0;                    // bars, mean of the epoch's trades; 0: no trade
+  double action_entropy = 0;               // share of its maximum, signal action.entropy
+  std::span<const double> gradient_norms;  // before clipping, of the epoch's steps
+  double mse_ema = 0;                      // Control::mse_slow at the epoch's end
 };
 
 struct ControllerDecision {

@@ -15,7 +15,8 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 // An epoch that moves nothing: a best, drift and entropy inside their ranges, gamma at its base, clip at its value.
 struct Quiet {
   std::vector<double> norms{5, 5, 5};
-  ControllerInputs in{.best = true, .target_drift = 0.05, .mean_hold = 1, .action_entropy = 0.7, .gradient_norms = norms, .mse_ema = 1};
+  ControllerInputs in{
+      .best = true, .target_drift = 0.05, .mean_hold = 1, .action_entropy = 0.7, .gradient_norms = norms, .mse_ema = 1};
 };
 
 int fired(const ControllerDecision& d) {
@@ -54,7 +55,8 @@ TEST(Controllers, LearningRateHalvesAfterThreeEpochsWithoutABest) {
 }
 
 TEST(Controllers, TauFollowsTheTargetsDrift) {
-  for (const auto& [drift, factor] : {std::pair{0.2, 1.25}, {0.1, 1.0}, {0.05, 1.0}, {0.01, 1.0}, {0.005, 0.8}, {kNan, 1.0}}) {
+  for (const auto& [drift, factor] :
+       {std::pair{0.2, 1.25}, {0.1, 1.0}, {0.05, 1.0}, {0.01, 1.0}, {0.005, 0.8}, {kNan, 1.0}}) {
     Controllers c({});
     Quiet q;
     q.in.target_drift = drift;
