@@ -103,7 +103,7 @@ void FrameClock::adapt() {
   if (mean > slow_ms && divisor_ < slowest_divisor) divisor_ *= 2;
   // Doubling the rate doubles the painting: `fast` lies below half of `slow`, so it does not swing back.
   if (mean < fast_ms && divisor_ > 1) divisor_ /= 2;
-  if (divisor_ != before) emit paintRateChanged(rate_hz / divisor_);
+  if (divisor_ != before) Q_EMIT paintRateChanged(rate_hz / divisor_);
 }
 
 FrameCost FrameClock::cost() const {

@@ -46,7 +46,7 @@ class FrameClock : public QObject {
   // Takes in one frame's cost; what tick() does once its painting is over.
   void recordFrame(double milliseconds, double wall_milliseconds);
 
- signals:
+ Q_SIGNALS:
   // The paint rate was lowered or raised because of the load.
   void paintRateChanged(int hz);
 

@@ -23,6 +23,8 @@ class SessionBridge : public QObject {
 
   // A new session; the one before must have ended. options.stay is set: it waits for commands after its folds.
   void start(const Config& config, SessionOptions options);
+  // The folds that data give, before any session. Only while none is live.
+  void showPreview(const SessionPlan& plan);
   // A session that has not ended.
   bool live() const { return port_ != nullptr && !port_->ended(); }
   // Live, and its folds, steps or preparations are under way.
@@ -56,8 +58,10 @@ class SessionBridge : public QObject {
 
   // What the clock calls.
   void poll();
+  // Waits until every session that was given away is gone; false after `seconds`. For the end of a program.
+  static bool waitForEnded(double seconds);
 
- signals:
+ Q_SIGNALS:
   void started();
   void statusChanged();
   void commandChanged(quint64 number);
@@ -74,7 +78,6 @@ class SessionBridge : public QObject {
   void readCheckpoints();
   void finish();
 
-  FrameClock* clock_;
   RunData* data_;
   SessionFactory factory_;
   std::unique_ptr<SessionPort> port_;

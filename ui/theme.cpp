@@ -240,7 +240,7 @@ void applyTheme(QApplication& app, ThemeChoice choice) {
   static QPointer<SystemWatch> watch;
   if (watch.isNull()) watch = new SystemWatch(app);
   state.applying = false;
-  emit themeNotifier().changed();
+  Q_EMIT themeNotifier().changed();
 }
 
 ThemeChoice themeChoice() {

@@ -48,7 +48,7 @@ const Theme& theme();
 
 class ThemeNotifier : public QObject {
   Q_OBJECT
- signals:
+ Q_SIGNALS:
   void changed();
 };
 ThemeNotifier& themeNotifier();

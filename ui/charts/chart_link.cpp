@@ -30,7 +30,7 @@ void ChartLink::detach(LinkedChart* chart) {
 void ChartLink::setView(const XView& view) {
   if (view == view_) return;
   view_ = view;
-  emit viewChanged();
+  Q_EMIT viewChanged();
 }
 
 std::optional<std::pair<double, double>> ChartLink::dataRange() const {
@@ -50,7 +50,7 @@ void ChartLink::fit() {
   view.x0 = view.x1 = 0;  // empty, so that advance() chooses it anew
   view_ = view;
   advance();
-  emit viewChanged();
+  Q_EMIT viewChanged();
 }
 
 void ChartLink::follow() {
@@ -61,7 +61,7 @@ void ChartLink::follow() {
   view.span = range && width < range->second - range->first ? width : 0;
   view_ = view;
   advance();
-  emit viewChanged();
+  Q_EMIT viewChanged();
 }
 
 void ChartLink::advance() {
@@ -123,7 +123,7 @@ bool ChartLink::redo() {
 void ChartLink::setCrosshair(std::optional<double> x) {
   if (x == crosshair_) return;
   crosshair_ = x;
-  emit crosshairChanged();
+  Q_EMIT crosshairChanged();
 }
 
 std::vector<ValueRow> ChartLink::values(double x) const {
@@ -138,14 +138,14 @@ std::vector<ValueRow> ChartLink::values(double x) const {
 void ChartLink::setEvents(std::vector<EventLine> events) {
   std::stable_sort(events.begin(), events.end(), [](const auto& a, const auto& b) { return a.x < b.x; });
   events_ = std::move(events);
-  emit eventsChanged();
+  Q_EMIT eventsChanged();
 }
 
 void ChartLink::addEvent(const EventLine& event) {
   const auto place =
       std::upper_bound(events_.begin(), events_.end(), event.x, [](double x, const auto& e) { return x < e.x; });
   events_.insert(place, event);
-  emit eventsChanged();
+  Q_EMIT eventsChanged();
 }
 
 }  // namespace foxhunt::ui

@@ -60,7 +60,7 @@ class ChartLink : public QObject {
   // Ascending in x.
   const std::vector<EventLine>& events() const { return events_; }
 
- signals:
+ Q_SIGNALS:
   void viewChanged();
   void crosshairChanged();
   void eventsChanged();

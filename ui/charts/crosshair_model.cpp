@@ -15,7 +15,7 @@ void CrosshairModel::reload() {
   if (link_ && link_->crosshair()) rows = link_->values(*link_->crosshair());
   if (rows.size() == rows_.size()) {
     rows_ = std::move(rows);
-    if (!rows_.empty()) emit dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1));
+    if (!rows_.empty()) Q_EMIT dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1));
     return;
   }
   beginResetModel();

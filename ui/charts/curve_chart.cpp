@@ -84,7 +84,7 @@ void CurveChart::setSeriesVisible(int series, bool shown) {
   changed.shown = shown;
   isolated_ = -1;
   invalidate();
-  emit seriesVisibilityChanged(series, shown);
+  Q_EMIT seriesVisibilityChanged(series, shown);
 }
 
 void CurveChart::isolateSeries(int series) {

@@ -113,7 +113,7 @@ class CurveChart : public QWidget, public LinkedChart {
   QSize sizeHint() const override { return {480, 280}; }
   QSize minimumSizeHint() const override { return {200, 120}; }
 
- signals:
+ Q_SIGNALS:
   // While the threshold line is dragged, and once it is let go.
   void thresholdChanged(double value);
   void thresholdCommitted(double value);

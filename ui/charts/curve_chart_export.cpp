@@ -201,7 +201,7 @@ QMenu* CurveChart::createMenu() {
   }
   menu->addAction(tr("Copy image"), this, [this] { QApplication::clipboard()->setPixmap(grab()); });
   menu->addAction(tr("Copy summary"), this, [this] { QApplication::clipboard()->setText(summary()); });
-  emit menuOpening(menu);
+  Q_EMIT menuOpening(menu);
   return menu;
 }
 

@@ -146,7 +146,7 @@ void CurveChart::dragThreshold(double pixel) {
   if (value == threshold_->value) return;
   threshold_->value = value;
   invalidate();
-  emit thresholdChanged(value);
+  Q_EMIT thresholdChanged(value);
 }
 
 void CurveChart::mouseReleaseEvent(QMouseEvent* event) {
@@ -156,7 +156,7 @@ void CurveChart::mouseReleaseEvent(QMouseEvent* event) {
   if (was == Drag::threshold) {
     frozen_y_.reset();
     invalidate();
-    emit thresholdCommitted(threshold_->value);
+    Q_EMIT thresholdCommitted(threshold_->value);
   } else if (was == Drag::rectangle) {
     finishRectangle();
   } else if (was == Drag::pan) {

@@ -78,7 +78,7 @@ class RunData : public QObject {
   // `word` overrides the state's own, for states that only stored runs have.
   void setStatus(const SessionStatus& status, const QString& word = {});
 
- signals:
+ Q_SIGNALS:
   void cleared();        // all of it, series pointers included
   void stepsAppended();  // once a batch
   void snapshotChanged();
@@ -119,6 +119,7 @@ class RunData : public QObject {
   int epochs_seen_ = 0;
   std::optional<std::pair<int, int>> now_;  // fold and epoch of the last step
   EpochMean q_;
+  double q_now_ = 0;
   std::optional<double> q_previous_;
 };
 

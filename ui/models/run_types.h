@@ -76,8 +76,8 @@ struct CheckpointView {
 // The drift guard as it stands.
 struct GuardView {
   QString mode = QStringLiteral("off");  // armed, warn, off
-  double q = 0;                          // |mean Q| of the epoch so far
-  std::optional<double> trip;            // |mean Q| above which it trips; empty in a run's first epoch
+  double q = 0;                          // |mean Q| of the newest step
+  std::optional<double> trip;            // |mean Q| above which it trips; empty before a second epoch has begun
   double factor = 2;
 };
 

@@ -37,7 +37,7 @@ class Panel : public QWidget {
   // The panel in words, for screen readers and tests.
   virtual QString summary() const { return title_; }
 
- signals:
+ Q_SIGNALS:
   // Asks the window to show a stored run (its folder), or a safetensors file.
   void openRunRequested(const QString& folder);
   void openFileRequested(const QString& file);

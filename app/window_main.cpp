@@ -1,0 +1,176 @@
+// foxhunt: opens the window.
+#include <fmt/format.h>
+
+#include <QApplication>
+#include <QDir>
+#include <QScreen>
+#include <QStandardPaths>
+#include <QTimer>
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/base/error.h"
+#include "engine/base/log.h"
+#include "engine/run/run_list.h"
+#include "ui/main_window.h"
+
+namespace {
+
+constexpr const char* kHelp =
+    "foxhunt [RUN_OR_FILE...] [OPTION...]\n"
+    "Opens the window. A run folder is shown, a configuration or market data are loaded, a checkpoint is inspected.\n\n"
+    "  --demo                 starts training the simulated market at once\n"
+    "  --config F             configuration file\n"
+    "  --layout NAME          a saved layout, or default\n"
+    "  --theme TONE           system, dark or light\n"
+    "  --runs DIR             folder of all runs (runs)\n"
+    "  --screenshot OUT.png   writes the window to a file, stops the session and exits\n"
+    "  --after SECONDS        when the screenshot is taken (5)\n"
+    "  --help, --version\n\n"
+    "foxhunt-cli does everything without a display.\n";
+
+struct Words {
+  std::vector<std::string> paths;
+  bool demo = false;
+  std::optional<std::string> config, layout, screenshot, theme;
+  std::string runs = "runs";
+  double after = 5;
+};
+
+// Throws a usage Error naming the word. Options of Qt ("-platform") are its own and left alone.
+Words parse(const std::vector<std::string>& words) {
+  Words out;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    std::string word = words[i];
+    std::optional<std::string> value;
+    if (const auto equals = word.find('='); word.starts_with("--") && equals != std::string::npos) {
+      value = word.substr(equals + 1);
+      word.erase(equals);
+    }
+    const auto needed = [&]() -> std::string {
+      if (value) return *value;
+      if (i + 1 >= words.size()) throw foxhunt::usage_error(fmt::format("{} needs a value", word), {.field = word});
+      return words[++i];
+    };
+    if (word == "--demo") {
+      out.demo = true;
+    } else if (word == "--config") {
+      out.config = needed();
+    } else if (word == "--layout") {
+      out.layout = needed();
+    } else if (word == "--theme") {
+      out.theme = needed();
+      if (*out.theme != "system" && *out.theme != "dark" && *out.theme != "light") {
+        throw foxhunt::usage_error(fmt::format("--theme is \"{}\"; allowed: system, dark, light", *out.theme),
+                                   {.field = "--theme"});
+      }
+    } else if (word == "--runs") {
+      out.runs = needed();
+    } else if (word == "--screenshot") {
+      out.screenshot = needed();
+    } else if (word == "--after") {
+      const std::string text = needed();
+      char* end = nullptr;
+      out.after = std::strtod(text.c_str(), &end);
+      if (end == text.c_str() || *end != '\0' || !(out.after >= 0 && out.after <= 86400)) {
+        throw foxhunt::usage_error(fmt::format("--after is \"{}\"; allowed: 0 to 86400 seconds", text),
+                                   {.field = "--after"});
+      }
+    } else if (word.starts_with("--")) {
+      throw foxhunt::usage_error(fmt::format("there is no option {}", word),
+                                 {.field = word, .hint = "foxhunt --help lists them"});
+    } else {
+      out.paths.push_back(word);
+    }
+  }
+  return out;
+}
+
+// QApplication aborts the process when it finds no display.
+bool has_display() {
+  const auto set = [](const char* name) {
+    const char* value = std::getenv(name);
+    return value != nullptr && *value != '\0';
+  };
+  const char* platform = std::getenv("QT_QPA_PLATFORM");
+  const std::string chosen = platform == nullptr ? "" : platform;
+  if (chosen.starts_with("offscreen") || chosen.starts_with("minimal") || chosen.starts_with("vnc")) return true;
+  return set("DISPLAY") || set("WAYLAND_DISPLAY");
+}
+
+void take_screenshot(foxhunt::ui::MainWindow& window, const std::string& path, int* exit_code) {
+  if (!window.grab().save(QString::fromStdString(path))) {
+    foxhunt::log_error("the screenshot could not be written to {}", path);
+    *exit_code = 1;
+  }
+  QObject::connect(&window, &foxhunt::ui::MainWindow::closed, qApp, &QCoreApplication::quit);
+  window.closeAtOnce();
+}
+
+int run_window(QApplication& app, const Words& words) {
+  using namespace foxhunt::ui;
+  WindowOptions options;
+  options.runs_folder = std::filesystem::absolute(words.runs);
+  options.settings_folder = QStandardPaths::writableLocation(QStandardPaths::AppConfigLocation);
+  if (words.screenshot) options.settings_folder.clear();
+  MainWindow window(options);
+  if (words.theme || words.screenshot) {
+    const std::string tone = words.theme.value_or("system");
+    window.setThemeChoice(tone == "dark"    ? ThemeChoice::dark
+                          : tone == "light" ? ThemeChoice::light
+                                            : ThemeChoice::system);
+  }
+  if (words.layout) window.applyLayout(QString::fromStdString(*words.layout));
+  for (const auto& folder : foxhunt::mark_interrupted_runs(options.runs_folder)) {
+    window.showMessage(QStringLiteral("warning"),
+                       MainWindow::tr("The run %1 was interrupted; open it to go on from its last checkpoint.")
+                           .arg(QString::fromStdString(folder.filename().string())));
+  }
+  window.show();
+  if (words.config) window.openConfiguration(QString::fromStdString(*words.config));
+  for (const std::string& path : words.paths) window.openPath(QString::fromStdString(path));
+  if (words.demo) window.startDemo();
+  int exit_code = 0;
+  if (words.screenshot) {
+    QTimer::singleShot(static_cast<int>(1000 * words.after), &window,
+                       [&] { take_screenshot(window, *words.screenshot, &exit_code); });
+  }
+  const int ended = QApplication::exec();
+  SessionBridge::waitForEnded(10);
+  Q_UNUSED(app);
+  return ended != 0 ? ended : exit_code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::vector<std::string> asked(argv + 1, argv + argc);
+  for (const std::string& word : asked) {
+    if (word == "--help" || word == "-h") return std::fputs(kHelp, stdout), 0;
+    if (word == "--version") return std::puts("foxhunt " FOXHUNT_VERSION), 0;
+  }
+  try {
+    if (!has_display()) {
+      std::fputs(
+          "foxhunt: there is no display (neither DISPLAY nor WAYLAND_DISPLAY is set); foxhunt-cli does the same "
+          "without one\n",
+          stderr);
+      return 1;
+    }
+    QCoreApplication::setApplicationName(QStringLiteral("foxhunt"));
+    QCoreApplication::setApplicationVersion(QStringLiteral(FOXHUNT_VERSION));
+    QApplication app(argc, argv);  // takes its own options away
+    std::vector<std::string> words;
+    for (const QString& word : QCoreApplication::arguments().mid(1)) words.push_back(word.toStdString());
+    return run_window(app, parse(words));
+  } catch (const foxhunt::Error& error) {
+    fmt::print(stderr, "foxhunt: {}\n", error.sentence());
+    return 2;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "foxhunt: {}\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,27 @@
+// The status bar: speed, age of the data, what was torn or missed, the window's own cost, device and memory.
+#pragma once
+
+#include <QWidget>
+
+class QLabel;
+class QStatusBar;
+
+namespace foxhunt::ui {
+
+class FrameClock;
+class RunData;
+class SessionBridge;
+
+class StatusLine {
+ public:
+  explicit StatusLine(QStatusBar* bar);
+  void show(const RunData& data, const SessionBridge& bridge, const FrameClock& clock);
+
+ private:
+  QLabel *speed_, *reading_, *cost_, *device_;
+};
+
+// Resident bytes of this process; 0 where the system does not tell.
+std::size_t residentBytes();
+
+}  // namespace foxhunt::ui
