@@ -37,7 +37,9 @@ const std::vector<Term>& terms() {
   return list;
 }
 
-bool is_aux(const Term& t) { return std::string(t.name).starts_with("aux_"); }
+bool is_aux(const Term& t) {
+  return std::string(t.name).starts_with("aux_");
+}
 
 class Directional : public ::testing::TestWithParam<int> {
  protected:
@@ -184,7 +186,7 @@ TEST_P(Directional, AlongTheGradientOfEachTensor) {
     if (size < 1e-7 * whole) continue;
     for (std::int64_t i = s.offset; i < s.offset + s.size; ++i)
       direction[static_cast<std::size_t>(i)] = g[static_cast<std::size_t>(i)] / size;
-    const double h = std::min(0.003 * std::sqrt(weight), 0.001 * loss / size);
+    const double h = std::min(3e-4 * std::sqrt(weight), 1e-4 * loss / size);
     const Slope along = slope(g, direction, h, t.loss);
     // 1e-6 of the loss: rounding of its two evaluations.
     EXPECT_NEAR(along.measured, along.predicted, 1e-2 * std::abs(along.predicted) + 1e-6 * loss) << s.name;

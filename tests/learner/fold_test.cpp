@@ -17,7 +17,8 @@ class FoldBoundary : public ::testing::Test {
     std::mt19937 generator(seed);
     std::uniform_real_distribution<float> uniform(size, 2 * size);
     for (const TensorSpec& t : rig.learner->table().tensors())
-      for (std::int64_t i = t.offset; i < t.offset + t.size; ++i) values[static_cast<std::size_t>(i)] = uniform(generator);
+      for (std::int64_t i = t.offset; i < t.offset + t.size; ++i)
+        values[static_cast<std::size_t>(i)] = uniform(generator);
     return values;
   }
   static void poison_all(Rig& rig) {
@@ -85,7 +86,8 @@ TEST_F(FoldBoundary, CountersAndSchedules) {
   EXPECT_EQ(c.collect_step, 555u);
   EXPECT_EQ(c.adam_t, 0u);
   EXPECT_EQ(c.since_reset, 0u);
-  for (const float x : {c.iqn_readiness, c.iqn_anchor, c.iqn_ema, c.mse_fast, c.mse_slow, c.gate_entropy_ema, c.last_mse, c.last_iqn, c.last_entropy})
+  for (const float x : {c.iqn_readiness, c.iqn_anchor, c.iqn_ema, c.mse_fast, c.mse_slow, c.gate_entropy_ema,
+                        c.last_mse, c.last_iqn, c.last_entropy})
     EXPECT_EQ(x, 0.0f);
   for (const std::uint32_t x : {c.mse_steps, c.iqn_steps, c.entropy_steps, c.replay_size}) EXPECT_EQ(x, 0u);
   EXPECT_EQ(c.inserted, 0u);

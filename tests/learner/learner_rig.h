@@ -170,7 +170,8 @@ class Rig {
     std::vector<float> priority(ring.size());
     for (std::size_t i = 0; i < ring.size(); ++i) {
       kernels::Transition& t = ring[i];
-      t.bar = static_cast<std::int32_t>(generator() % kBars), t.next_bar = static_cast<std::int32_t>(generator() % kBars);
+      t.bar = static_cast<std::int32_t>(generator() % kBars),
+      t.next_bar = static_cast<std::int32_t>(generator() % kBars);
       for (int k = 0; k < kernels::kOwnWidth; ++k) t.own[k] = normal(generator), t.next_own[k] = normal(generator);
       for (int d = 0; d < 4; ++d) {
         t.reward[d] = normal(generator);
@@ -181,9 +182,12 @@ class Rig {
     }
     upload(*device, learner->replay().ring, ring.data(), ring.size());
     upload(*device, learner->replay().priority, priority.data(), priority.size());
-    set_control([&](kernels::Control& c) { c.inserted = ring.size(), c.replay_size = static_cast<std::uint32_t>(count); });
+    set_control(
+        [&](kernels::Control& c) { c.inserted = ring.size(), c.replay_size = static_cast<std::uint32_t>(count); });
   }
-  std::vector<float> priorities() { return get(learner->replay().priority, static_cast<std::size_t>(learner->replay().capacity)); }
+  std::vector<float> priorities() {
+    return get(learner->replay().priority, static_cast<std::size_t>(learner->replay().capacity));
+  }
 
   // Everything that training writes: arenas, spectral vectors, priorities, control block.
   struct State {
@@ -191,8 +195,13 @@ class Rig {
     kernels::Control control;
   };
   State state() {
-    return {arena_of(learner->params()), arena_of(learner->target()), arena_of(learner->moment1()), arena_of(learner->moment2()),
-            get(learner->spectral_vectors(), static_cast<std::size_t>(learner->spectral_floats())), priorities(), control()};
+    return {arena_of(learner->params()),
+            arena_of(learner->target()),
+            arena_of(learner->moment1()),
+            arena_of(learner->moment2()),
+            get(learner->spectral_vectors(), static_cast<std::size_t>(learner->spectral_floats())),
+            priorities(),
+            control()};
   }
   void restore(const State& s) {
     set_arena(learner->params(), s.params);
@@ -216,7 +225,8 @@ class Rig {
 inline ::testing::AssertionResult same_bits(const std::vector<float>& a, const std::vector<float>& b) {
   if (a.size() != b.size()) return ::testing::AssertionFailure() << a.size() << " and " << b.size() << " values";
   for (std::size_t i = 0; i < a.size(); ++i)
-    if (std::memcmp(&a[i], &b[i], sizeof(float)) != 0) return ::testing::AssertionFailure() << a[i] << " and " << b[i] << " at " << i;
+    if (std::memcmp(&a[i], &b[i], sizeof(float)) != 0)
+      return ::testing::AssertionFailure() << a[i] << " and " << b[i] << " at " << i;
   return ::testing::AssertionSuccess();
 }
 

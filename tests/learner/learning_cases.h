@@ -29,8 +29,8 @@ inline const std::vector<Loss>& losses_alone() {
   return list;
 }
 
-// The batch, without noise. `bootstrap` false: every transition ends and pays an atom's value, so that the target is one
-// atom and the floors of C51, MSE and IQN are 0.
+// The batch, without noise. `bootstrap` false: every transition ends and pays an atom's value, so that the target is
+// one atom and the floors of C51, MSE and IQN are 0.
 inline void set_up_alone(Rig& rig, const Loss& loss, bool bootstrap) {
   const NetworkLayout& n = *rig.layout;
   rig.inject(20240521, 0);
@@ -52,7 +52,9 @@ inline void set_up_alone(Rig& rig, const Loss& loss, bool bootstrap) {
 }
 
 // The least value that any outputs could give. q_taken of the expectiles takes no gradient, so 0 can be reached.
-inline double analytic_floor(const Loss& loss) { return loss.term == kernels::loss_moe_balance ? 1 : 0; }
+inline double analytic_floor(const Loss& loss) {
+  return loss.term == kernels::loss_moe_balance ? 1 : 0;
+}
 
 struct Halving {
   double first = 0, last = 0;

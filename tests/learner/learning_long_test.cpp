@@ -29,13 +29,15 @@ TEST_P(LearnsAtDefaultSizes, DistanceToItsFloorHalves) {
   }
   const auto rig = make();
   const Halving h = halve(*rig, loss, floor, 2000);
-  std::cout << loss.name << ": " << h.first << " -> " << h.last << " in " << h.steps << " steps, floor " << floor << "\n";
+  std::cout << loss.name << ": " << h.first << " -> " << h.last << " in " << h.steps << " steps, floor " << floor
+            << "\n";
   EXPECT_GT(h.first, floor * 1.01);
   EXPECT_LE(h.steps, 2000);
 }
 
-INSTANTIATE_TEST_SUITE_P(Losses, LearnsAtDefaultSizes, ::testing::Range(0, 10),
-                         [](const auto& p) { return std::string(losses_alone()[static_cast<std::size_t>(p.param)].name); });
+INSTANTIATE_TEST_SUITE_P(Losses, LearnsAtDefaultSizes, ::testing::Range(0, 10), [](const auto& p) {
+  return std::string(losses_alone()[static_cast<std::size_t>(p.param)].name);
+});
 
 }  // namespace
 }  // namespace foxhunt::test

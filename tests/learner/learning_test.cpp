@@ -17,14 +17,16 @@ TEST_P(LearnsAlone, DistanceToItsFloorHalves) {
   set_up_alone(rig, loss, false);
   const double floor = analytic_floor(loss);
   const Halving h = halve(rig, loss, floor, 2000);
-  std::cout << loss.name << ": " << h.first << " -> " << h.last << " in " << h.steps << " steps, floor " << floor << "\n";
+  std::cout << loss.name << ": " << h.first << " -> " << h.last << " in " << h.steps << " steps, floor " << floor
+            << "\n";
   EXPECT_GT(h.first, floor * 1.01) << "it begins at its floor: nothing is shown";
   EXPECT_LE(h.steps, 2000);
   EXPECT_EQ(rig.learner->halted(), 0u);
 }
 
-INSTANTIATE_TEST_SUITE_P(Losses, LearnsAlone, ::testing::Range(0, 10),
-                         [](const auto& p) { return std::string(losses_alone()[static_cast<std::size_t>(p.param)].name); });
+INSTANTIATE_TEST_SUITE_P(Losses, LearnsAlone, ::testing::Range(0, 10), [](const auto& p) {
+  return std::string(losses_alone()[static_cast<std::size_t>(p.param)].name);
+});
 
 // With the bootstrap of a frozen target: the squared error to it halves too.
 TEST(LearnsAlone, MseWithBootstrap) {

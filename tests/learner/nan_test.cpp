@@ -44,23 +44,53 @@ const std::vector<Fault>& faults() {
     return more;
   };
   static const std::vector<Fault> list = {
-      {"states", P::states, [](Rig& r) { r.learner->injection().state.host()[5] = kNan; }, {P::parameters, P::target_parameters, P::rewards}},
-      {"next_states", P::states, [](Rig& r) { r.learner->injection().next_state.host()[7] = INFINITY; }, {P::parameters, P::target_parameters}},
-      {"value_logits", P::value_logits, [](Rig& r) { fill_tensor(r, "value.out.weight", kHuge); }, with({P::trunk_output, P::gates, P::vsn_weights, P::branch_logits})},
-      {"branch_logits", P::branch_logits, [](Rig& r) { fill_tensor(r, "order.out.weight", kHuge); }, with({P::trunk_output, P::gates, P::value_logits})},
-      {"loss", P::loss, [](Rig& r) { r.learner->injection().aux.host()[0] = kHuge; }, with({P::trunk_output, P::value_logits, P::branch_logits, P::td_errors, P::projected_target})},
-      {"parameters", P::parameters, [](Rig& r) { one_element(r, r.learner->params(), "aux.return.bias", kNan); }, {P::states, P::target_parameters, P::trunk_output, P::rewards}},
-      {"target_parameters", P::target_parameters, [](Rig& r) { one_element(r, r.learner->target(), "value.out.bias", kNan); }, {P::states, P::parameters, P::trunk_output, P::rewards}},
-      {"gradients", P::gradients, [](Rig& r) { for (int b = 0; b < kBatch; ++b) r.learner->injection().aux.host()[4 * b] = kHuge; }, with({P::trunk_output, P::td_errors})},
-      {"log_probabilities", P::log_probabilities, [](Rig& r) { fill_tensor(r, "value.out.weight", kHuge); }, with({P::trunk_output})},
-      {"projected_target", P::projected_target, [](Rig& r) { r.learner->injection().discount.host()[2] = kNan; }, with({P::trunk_output, P::value_logits, P::log_probabilities})},
-      {"iqn", P::iqn, [](Rig& r) { fill_tensor(r, "iqn.out.weight", kHuge); }, with({P::trunk_output, P::value_logits, P::td_errors})},
-      {"td_errors", P::td_errors, [](Rig& r) { r.learner->injection().reward.host()[4] = kNan; }, {P::states, P::parameters, P::trunk_output, P::value_logits}},
-      {"priorities", P::priorities, [](Rig& r) { r.learner->injection().regime.host()[3] = kNan; }, with({P::trunk_output, P::td_errors, P::loss, P::gradients})},
-      {"trunk_output", P::trunk_output, [](Rig& r) { fill_tensor(r, "moe.norm.weight", kHuge); }, with({P::gates, P::vsn_weights})},
+      {"states",
+       P::states,
+       [](Rig& r) { r.learner->injection().state.host()[5] = kNan; },
+       {P::parameters, P::target_parameters, P::rewards}},
+      {"next_states",
+       P::states,
+       [](Rig& r) { r.learner->injection().next_state.host()[7] = INFINITY; },
+       {P::parameters, P::target_parameters}},
+      {"value_logits", P::value_logits, [](Rig& r) { fill_tensor(r, "value.out.weight", kHuge); },
+       with({P::trunk_output, P::gates, P::vsn_weights, P::branch_logits})},
+      {"branch_logits", P::branch_logits, [](Rig& r) { fill_tensor(r, "order.out.weight", kHuge); },
+       with({P::trunk_output, P::gates, P::value_logits})},
+      {"loss", P::loss, [](Rig& r) { r.learner->injection().aux.host()[0] = kHuge; },
+       with({P::trunk_output, P::value_logits, P::branch_logits, P::td_errors, P::projected_target})},
+      {"parameters",
+       P::parameters,
+       [](Rig& r) { one_element(r, r.learner->params(), "aux.return.bias", kNan); },
+       {P::states, P::target_parameters, P::trunk_output, P::rewards}},
+      {"target_parameters",
+       P::target_parameters,
+       [](Rig& r) { one_element(r, r.learner->target(), "value.out.bias", kNan); },
+       {P::states, P::parameters, P::trunk_output, P::rewards}},
+      {"gradients", P::gradients,
+       [](Rig& r) {
+         for (int b = 0; b < kBatch; ++b) r.learner->injection().aux.host()[4 * b] = kHuge;
+       },
+       with({P::trunk_output, P::td_errors})},
+      {"log_probabilities", P::log_probabilities, [](Rig& r) { fill_tensor(r, "value.out.weight", kHuge); },
+       with({P::trunk_output})},
+      {"projected_target", P::projected_target, [](Rig& r) { r.learner->injection().discount.host()[2] = kNan; },
+       with({P::trunk_output, P::value_logits, P::log_probabilities})},
+      {"iqn", P::iqn, [](Rig& r) { fill_tensor(r, "iqn.out.weight", kHuge); },
+       with({P::trunk_output, P::value_logits, P::td_errors})},
+      {"td_errors",
+       P::td_errors,
+       [](Rig& r) { r.learner->injection().reward.host()[4] = kNan; },
+       {P::states, P::parameters, P::trunk_output, P::value_logits}},
+      {"priorities", P::priorities, [](Rig& r) { r.learner->injection().regime.host()[3] = kNan; },
+       with({P::trunk_output, P::td_errors, P::loss, P::gradients})},
+      {"trunk_output", P::trunk_output, [](Rig& r) { fill_tensor(r, "moe.norm.weight", kHuge); },
+       with({P::gates, P::vsn_weights})},
       {"gates", P::gates, [](Rig& r) { fill_tensor(r, "moe.gate.weight", kHuge); }, with({P::vsn_weights})},
       {"vsn_weights", P::vsn_weights, [](Rig& r) { fill_tensor(r, "vsn.order_flow.2.weight", kHuge); }, inputs},
-      {"rewards", P::rewards, [](Rig& r) { r.learner->injection().reward.host()[1] = INFINITY; }, {P::states, P::parameters, P::trunk_output}},
+      {"rewards",
+       P::rewards,
+       [](Rig& r) { r.learner->injection().reward.host()[1] = INFINITY; },
+       {P::states, P::parameters, P::trunk_output}},
   };
   return list;
 }
@@ -74,7 +104,8 @@ TEST_P(NanFault, HaltsWithinOneLaunchAndLeavesTheArena) {
     rig.perturb(11, 0.02f);
     rig.inject(12);
     for (int i = 0; i < 3; ++i) rig.step();  // captured by now
-    rig.learner->edit_settings([](kernels::Settings& s) { s.spectral_max = 0.9f; });  // so that spectral changes weights
+    rig.learner->edit_settings(
+        [](kernels::Settings& s) { s.spectral_max = 0.9f; });  // so that spectral changes weights
   };
   Rig rig(rig_options(small_config(), kBatch)), twin(rig_options(small_config(), kBatch));
   set_up(rig);
@@ -92,7 +123,8 @@ TEST_P(NanFault, HaltsWithinOneLaunchAndLeavesTheArena) {
   const std::uint32_t flags = rig.learner->nan_flags();
   EXPECT_TRUE(flags >> static_cast<int>(fault.place) & 1u) << telemetry::nan_flag_names(flags);
   for (const NanPlace place : fault.clean)
-    EXPECT_FALSE(flags >> static_cast<int>(place) & 1u) << "place " << static_cast<int>(place) << " of " << telemetry::nan_flag_names(flags);
+    EXPECT_FALSE(flags >> static_cast<int>(place) & 1u)
+        << "place " << static_cast<int>(place) << " of " << telemetry::nan_flag_names(flags);
   const auto after = rig.state(), spectral = twin.state();
   EXPECT_TRUE(same_bits(after.params, spectral.params));
   EXPECT_FALSE(same_bits(after.params, before.params)) << "spectral did nothing: the test shows less than it should";
@@ -120,7 +152,8 @@ TEST(NanFaults, CoverAllPlaces) {
   for (std::size_t i = 0; i < covered.size(); ++i) EXPECT_TRUE(covered[i]) << i;
 }
 
-// From the replay: priorities and their maximum stay, and after the fault is mended and the halt cleared training goes on.
+// From the replay: priorities and their maximum stay, and after the fault is mended and the halt cleared training goes
+// on.
 TEST(NanFaults, PrioritiesStayAndTrainingGoesOnAfterMending) {
   Rig rig(rig_options(small_config(), kBatch));
   rig.fill_replay(700, 13);

@@ -68,7 +68,8 @@ class Scalars : public ::testing::Test {
     const double alpha = c.c51_alpha;
     return (1 - alpha) * l[kernels::loss_mse] + alpha * l[kernels::loss_c51] + k.weight_iqn * l[kernels::loss_iqn] +
            k.weight_iql * (l[kernels::loss_iql_high] + l[kernels::loss_iql_low]) + k.weight_cql * l[kernels::loss_cql] +
-           k.weight_aux * (l[kernels::loss_aux_return] + l[kernels::loss_aux_direction] + l[kernels::loss_aux_volatility]) +
+           k.weight_aux *
+               (l[kernels::loss_aux_return] + l[kernels::loss_aux_direction] + l[kernels::loss_aux_volatility]) +
            c.moe_lambda_now * l[kernels::loss_moe_balance];
   }
 
@@ -110,7 +111,8 @@ TEST_F(Scalars, Beta) {
   const Seen s = with([](auto& k) { k.beta_start = k.beta_end = 0.9f; });
   const double ratio = 0.9 / before_.state.control.beta;
   EXPECT_GT(ratio, 1.5);
-  for (std::size_t b = 0; b < kBatch; ++b) EXPECT_NEAR(s.weight[b], std::pow(static_cast<double>(before_.weight[b]), ratio), 1e-5);
+  for (std::size_t b = 0; b < kBatch; ++b)
+    EXPECT_NEAR(s.weight[b], std::pow(static_cast<double>(before_.weight[b]), ratio), 1e-5);
 }
 
 TEST_F(Scalars, Gamma) {
@@ -140,19 +142,22 @@ TEST_F(Scalars, Lambda) {
   const Seen s = with([](auto& k) { k.moe_lambda *= 3; });
   EXPECT_NEAR(s.state.control.moe_lambda_now, 3 * before_.state.control.moe_lambda_now, 1e-6);
   EXPECT_NEAR(s.losses[kernels::loss_total] - before_.losses[kernels::loss_total],
-              2 * before_.state.control.moe_lambda_now * before_.losses[kernels::loss_moe_balance], 1e-6 * total(before_));
+              2 * before_.state.control.moe_lambda_now * before_.losses[kernels::loss_moe_balance],
+              1e-6 * total(before_));
 }
 
 TEST_F(Scalars, Readiness) {
   EXPECT_EQ(before_.state.control.iqn_readiness, 0.0f) << "within the anchor's window";
-  start_.control.since_reset = 900, start_.control.iqn_anchor = 4, start_.control.iqn_ema = 1, start_.control.iqn_steps = 900;
+  start_.control.since_reset = 900, start_.control.iqn_anchor = 4, start_.control.iqn_ema = 1,
+  start_.control.iqn_steps = 900;
   const Seen s = once();
   EXPECT_NEAR(s.state.control.iqn_readiness, 0.75, 0.01);
   const auto change = [&](const char* name) {
     const TensorSpec& t = rig_->learner->table().at(name);
     double sum = 0, reference = 0;
     for (auto i = static_cast<std::size_t>(t.offset); i < static_cast<std::size_t>(t.offset + t.size); ++i)
-      sum += std::pow(static_cast<double>(s.gradients[i]) - before_.gradients[i], 2), reference += std::pow(static_cast<double>(before_.gradients[i]), 2);
+      sum += std::pow(static_cast<double>(s.gradients[i]) - before_.gradients[i], 2),
+          reference += std::pow(static_cast<double>(before_.gradients[i]), 2);
     return std::sqrt(sum / reference);
   };
   EXPECT_EQ(change("iqn.out.weight"), 0);
@@ -161,8 +166,9 @@ TEST_F(Scalars, Readiness) {
 
 // Far below kappa the loss is u^2 / (2 kappa).
 TEST_F(Scalars, Kappa) {
-  const Seen wide = with([](auto& k) { k.huber_kappa = 1e4f; }), wider = with([](auto& k) { k.huber_kappa = 2e4f; });
-  EXPECT_NEAR(wider.losses[kernels::loss_iqn], 0.5 * wide.losses[kernels::loss_iqn], 1e-5 * wide.losses[kernels::loss_iqn]);
+  const Seen wide = with([](auto&k) { k.huber_kappa = 1e4f; }), wider = with([](auto&k) { k.huber_kappa = 2e4f; });
+  EXPECT_NEAR(wider.losses[kernels::loss_iqn], 0.5 * wide.losses[kernels::loss_iqn],
+              1e-5 * wide.losses[kernels::loss_iqn]);
   EXPECT_GT(before_.losses[kernels::loss_iqn], 100 * wide.losses[kernels::loss_iqn]);
 }
 
@@ -197,14 +203,16 @@ TEST_F(Scalars, DepthKeep) {
   for (const float x : none.state.control.depth_scale) EXPECT_EQ(x, 0.0f);
   const TensorSpec& t = rig_->learner->table().at("grn1.b.weight");
   double sum = 0;
-  for (auto i = static_cast<std::size_t>(t.offset); i < static_cast<std::size_t>(t.offset + t.size); ++i) sum += std::abs(static_cast<double>(none.gradients[i]));
+  for (auto i = static_cast<std::size_t>(t.offset); i < static_cast<std::size_t>(t.offset + t.size); ++i)
+    sum += std::abs(static_cast<double>(none.gradients[i]));
   EXPECT_EQ(sum, 0) << "a dropped block takes no gradient";
 }
 
 TEST_F(Scalars, PriorityExponentAndEpsilon) {
   const float epsilon = start_.control.settings.per_epsilon;
   const Seen one = with([](auto& k) { k.per_alpha = 1; });
-  for (std::size_t b = 0; b < kBatch; ++b) EXPECT_NEAR(before_.priority[b], std::pow(static_cast<double>(one.priority[b]), 0.6), 1e-5);
+  for (std::size_t b = 0; b < kBatch; ++b)
+    EXPECT_NEAR(before_.priority[b], std::pow(static_cast<double>(one.priority[b]), 0.6), 1e-5);
   const Seen more = with([&](auto& k) { k.per_epsilon = epsilon + 0.5f; });
   for (std::size_t b = 0; b < kBatch; ++b) EXPECT_NEAR(more.priority[b] - one.priority[b], 0.5, 1e-5);
   for (std::size_t b = 0; b < kBatch; ++b)
@@ -242,7 +250,8 @@ TEST_F(Scalars, Expectiles) {
   const std::size_t first[] = {0, 4, 7, 10};
   for (std::size_t b = 0; b < kBatch; ++b) {
     double q = 0;
-    for (std::size_t d = 0; d < 4; ++d) q += 0.25 * static_cast<double>(s.q[b * 13 + first[d] + static_cast<std::size_t>(s.action[b * 4 + d])]);
+    for (std::size_t d = 0; d < 4; ++d)
+      q += 0.25 * static_cast<double>(s.q[b * 13 + first[d] + static_cast<std::size_t>(s.action[b * 4 + d])]);
     const double u = q - s.iql[2 * b], v = q - s.iql[2 * b + 1];
     high += (u < 0 ? 0.1 : 0.9) * u * u / kBatch, half += 0.5 * v * v / kBatch;
   }
@@ -263,7 +272,8 @@ TEST_F(Scalars, NoisySwitch) {
   const TensorSpec& sigma = rig_->learner->table().at("value.out.weight_sigma");
   const auto gradient_of_sigma = [&](const Seen& s) {
     double sum = 0;
-    for (auto i = static_cast<std::size_t>(sigma.offset); i < static_cast<std::size_t>(sigma.offset + sigma.size); ++i) sum += std::abs(static_cast<double>(s.gradients[i]));
+    for (auto i = static_cast<std::size_t>(sigma.offset); i < static_cast<std::size_t>(sigma.offset + sigma.size); ++i)
+      sum += std::abs(static_cast<double>(s.gradients[i]));
     return sum;
   };
   const auto [loud, louder] = steps(1);

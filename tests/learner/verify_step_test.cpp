@@ -41,8 +41,8 @@ TEST_P(Fixture, EveryResultIsWithinItsTolerance) {
     EXPECT_TRUE(t.passed()) << t.name << " error " << t.error << " tolerance " << t.tolerance;
     if (!(t.share() <= worst)) worst = t.share(), where = t.name;
   }
-  std::cout << fixture << " on " << name << ": worst share " << worst << " (" << where << ") of " << result.tensors.size()
-            << " results\n";
+  std::cout << fixture << " on " << name << ": worst share " << worst << " (" << where << ") of "
+            << result.tensors.size() << " results\n";
   EXPECT_TRUE(result.passed);
 }
 
