@@ -238,6 +238,7 @@ void Learner::initialise() {
 }
 
 void Learner::begin_fold(int fold) {
+  drain();  // a step still queued must not see the next fold's settings
   edit_settings([&](kernels::Settings& s) {
     s.fold = static_cast<std::uint32_t>(fold);
     s.c51_alpha_floor = 0.5f;

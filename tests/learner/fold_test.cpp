@@ -131,6 +131,21 @@ TEST_F(FoldBoundary, IsReproducible) {
   EXPECT_FALSE(same_bits(results[0], results[2]));
 }
 
+// Steps still queued belong to the fold before: they run with its settings, whether or not anybody waited for them.
+TEST_F(FoldBoundary, QueuedStepsBelongToTheFoldBefore) {
+  std::vector<Rig::State> states;
+  for (const bool waited : {true, false}) {
+    Rig rig(options());
+    rig.fill_replay(900, 8);
+    for (int i = 0; i < 6; ++i) rig.learner->step();
+    if (waited) rig.learner->drain();
+    rig.learner->begin_fold(1);
+    states.push_back(rig.state());
+  }
+  EXPECT_TRUE(same_bits(states[0].params, states[1].params));
+  EXPECT_EQ(std::memcmp(&states[0].control, &states[1].control, sizeof states[0].control), 0);
+}
+
 // The captured graph goes on across the boundary, without an allocation, as an eager learner does.
 TEST_F(FoldBoundary, TheGraphPersists) {
   std::vector<Rig::State> states;
