@@ -56,6 +56,7 @@ MainWindow::MainWindow(WindowOptions options, QWidget* parent)
   setTabPosition(Qt::AllDockWidgetAreas, QTabWidget::North);
   setAcceptDrops(true);
   resize(1600, 950);
+  useResources();
   makePanels();
   makeMenus();
   makeBars();

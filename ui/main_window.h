@@ -108,6 +108,7 @@ class MainWindow : public QMainWindow {
   void showAbout();
   void togglePause();
   // window_layout.cpp
+  void useResources();
   void applyDefaultLayout();
 
   WindowOptions options_;

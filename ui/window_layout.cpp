@@ -9,6 +9,11 @@
 #include "ui/main_window.h"
 #include "ui/panels/panel_registry.h"
 
+// A static library's resources are registered by hand, outside of any namespace.
+static void registerResources() {
+  Q_INIT_RESOURCE(window);
+}
+
 namespace foxhunt::ui {
 namespace {
 
@@ -34,6 +39,10 @@ QList<int> numbers(const QJsonValue& array) {
 }
 
 }  // namespace
+
+void MainWindow::useResources() {
+  registerResources();
+}
 
 // Columns are split side by side, then each into rows; panels of one place become tabs.
 void MainWindow::applyDefaultLayout() {
