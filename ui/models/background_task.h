@@ -60,7 +60,7 @@ class BackgroundTask : public QObject {
       try {
         work(context);
       } catch (const Error& error) {
-        problem = QString::fromStdString(error.what());
+        problem = QString::fromStdString(error.sentence());
       } catch (const std::exception& error) {
         problem = QString::fromLocal8Bit(error.what());
       }

@@ -11,6 +11,7 @@
 #include "engine/base/error.h"
 #include "engine/checkpoint/safetensors.h"
 #include "ui/charts/format.h"
+#include "ui/models/epoch_table_model.h"
 
 namespace foxhunt::ui {
 namespace {
@@ -84,7 +85,7 @@ CheckpointItem checkpointItemOf(const QString& file) {
     if (const auto at = metadata.find("metrics"); at != metadata.end()) view.metrics = checkpointMetrics(at->second);
     view.rejected = view.reason == QLatin1String("rejected");
   } catch (const Error& error) {
-    view.problem = QString::fromStdString(error.what());
+    view.problem = QString::fromStdString(error.sentence());
   } catch (const std::exception& error) {
     view.problem = QString::fromLocal8Bit(error.what());
   }
@@ -164,7 +165,7 @@ TableCell CheckpointListModel::cell(int row, int column) const {
   };
   const auto metric = [&](const char* metric_name) {
     const double value = metricOf(view.metrics, metric_name);
-    return std::isnan(value) ? nothing : numberCell(value);
+    return std::isnan(value) ? nothing : TableCell{formatMetric(metric_name, value), value, {}, {}, false, false};
   };
   const auto name = [&view] { return QFileInfo(QString::fromStdString(view.file.string())).fileName(); };
   switch (column) {

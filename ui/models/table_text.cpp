@@ -2,9 +2,8 @@
 #include "ui/models/table_text.h"
 
 #include <QCoreApplication>
+#include <QLocale>
 #include <cmath>
-
-#include "ui/charts/format.h"
 
 namespace foxhunt::ui {
 namespace {
@@ -21,10 +20,10 @@ QString tableText(std::string_view text) {
 
 QString healthyRange(const telemetry::TableEntry& entry) {
   const bool low = !std::isnan(entry.low), high = !std::isnan(entry.high);
-  const auto value = [](float bound) { return formatValue(static_cast<double>(bound)); };
-  if (low && high) return TableText::tr("healthy from %1 to %2").arg(value(entry.low), value(entry.high));
-  if (low) return TableText::tr("healthy from %1").arg(value(entry.low));
-  if (high) return TableText::tr("healthy up to %1").arg(value(entry.high));
+  const auto value = [](float bound) { return QLocale().toString(static_cast<double>(bound), 'g', 4); };
+  if (low && high) return TableText::tr("%1 to %2").arg(value(entry.low), value(entry.high));
+  if (low) return TableText::tr("from %1").arg(value(entry.low));
+  if (high) return TableText::tr("up to %1").arg(value(entry.high));
   return {};
 }
 

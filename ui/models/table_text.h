@@ -9,7 +9,7 @@
 namespace foxhunt::ui {
 
 QString tableText(std::string_view text);
-// "healthy from 0 to 100"; empty without bounds.
+// "0 to 100", "from 0"; empty without bounds.
 QString healthyRange(const telemetry::TableEntry& entry);
 
 }  // namespace foxhunt::ui

@@ -156,7 +156,7 @@ std::vector<double> ActionsPanel::greedyNow(QString& from) const {
     return (a->actions ? a->step + 1 : 0) < (b->actions ? b->step + 1 : 0);
   });
   if (newest != epochs.end() && (*newest)->actions) {
-    from = tr("fold %1, epoch %2").arg((*newest)->fold + 1).arg((*newest)->epoch + 1);
+    from = tr("F%1 E%2").arg((*newest)->fold + 1).arg((*newest)->epoch + 1);
     const auto begin = (*newest)->actions->begin() + branch.first;
     return sharesOf({begin, begin + branch.names.size()});
   }

@@ -103,7 +103,7 @@ void CheckpointComparison::exportTo(const QString& path) {
     writeTextFile(path, json ? to_json(model_->comparison()).dump(2) + '\n' : model_->csv());
     Q_EMIT message(QStringLiteral("info"), tr("Written: %1").arg(path));
   } catch (const Error& error) {
-    Q_EMIT message(QStringLiteral("error"), QString::fromStdString(error.what()));
+    Q_EMIT message(QStringLiteral("error"), QString::fromStdString(error.sentence()));
   }
 }
 

@@ -2,6 +2,7 @@
 #include "ui/panels/panel_parts.h"
 
 #include <QButtonGroup>
+#include <QCoreApplication>
 #include <QHeaderView>
 #include <QLabel>
 #include <QSaveFile>
@@ -126,7 +127,7 @@ QLabel* mutedLabel(const QString& text, QWidget* parent) {
 SeriesInfo seriesInfo(const telemetry::TableEntry& entry, const QString& name, int color_index) {
   QString meaning = tableText(entry.meaning);
   const QString range = healthyRange(entry);
-  if (!range.isEmpty()) meaning += QStringLiteral(" · ") + range;
+  if (!range.isEmpty()) meaning += QCoreApplication::translate("foxhunt::ui::PanelParts", " · healthy: %1").arg(range);
   return {name, tableText(entry.unit), meaning, color_index};
 }
 

@@ -102,10 +102,7 @@ void QPanel::showGuard() {
                               .arg(formatValue(guard.factor, 3)));
   std::optional<Threshold> line;
   if (on && view_->current() == means) {
-    line = Threshold{
-        level, live ? tr("trip %1 · drag to set").arg(formatValue(level, 3)) : tr("trip %1").arg(formatValue(level, 3)),
-        live};
-    if (!guard.trip) line->label = tr("floor %1").arg(formatValue(level, 3));
+    line = Threshold{level, guard.trip ? tr("trip") : tr("floor"), live};
   }
   const auto& old = chart_->threshold();
   const bool same =

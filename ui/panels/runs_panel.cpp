@@ -116,6 +116,7 @@ void RunsPanel::updateState() {
   const int all = model_->rowCount(), seen = table_.proxy->rowCount();
   const QString where = QDir::toNativeSeparators(folder_);
   state_->setText(all == 0      ? tr("No runs in %1 yet").arg(where)
+                  : all == 1    ? tr("1 run in %1").arg(where)
                   : seen == all ? tr("%1 runs in %2").arg(formatCount(all), where)
                                 : tr("%1 of %2 runs in %3").arg(formatCount(seen), formatCount(all), where));
   state_->setToolTip(where);
