@@ -225,6 +225,8 @@ void CheckpointInspector::startHistogram() {
   };
   const auto result = std::make_shared<Result>();
   const TensorInfo tensor = model_->tensor(row);
+  chart_->setData({});  // the histogram of another tensor would stand under this name
+  chart_->setBadge(tr("reading…"));
   chart_->setTitle(QString::fromStdString(tensor.name));
   const auto work = [result, tensor, open = open_, known = model_->statistics(row)](const BackgroundTask::Context&) {
     const TensorStatistics s = known ? *known : tensor_statistics(*open, tensor);
