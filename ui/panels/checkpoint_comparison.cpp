@@ -77,6 +77,7 @@ void CheckpointComparison::show(const QString& names) {
   std::vector<Bar> bars;
   for (const TensorDifference& d : model_->comparison().tensors) {
     if (bars.size() == most_bars || d.identical) break;
+    if (!std::isfinite(d.relative_l2)) continue;  // was zero, or is no number: only the table can say so
     bars.push_back({QString::fromStdString(d.name), d.relative_l2, formatValue(d.relative_l2, 3), -1});
   }
   bars_->setVisible(!bars.empty());
