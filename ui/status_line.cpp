@@ -25,7 +25,7 @@ StatusLine::StatusLine(QStatusBar* bar) {
     auto* label = new QLabel(bar);
     label->setObjectName(QLatin1String(name));
     label->setToolTip(tip);
-    label->setContentsMargins(6, 0, 18, 0);
+    label->setStyleSheet(QStringLiteral("padding: 1px 14px 1px 6px"));
     if (stretch < 0) {
       bar->addPermanentWidget(label);
     } else {

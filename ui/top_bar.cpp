@@ -257,7 +257,10 @@ void TopBar::showProgress(const SessionStatus& status, bool live) {
     return;
   }
   if (status.folds == 0 || status.step == 0) {
-    setElided(fold_, live ? tr("waiting") : tr("no progress yet"));
+    const bool collecting = live && status.state == SessionState::training;
+    setElided(fold_, collecting ? tr("collecting experience for the first steps")
+                     : live     ? tr("waiting for a command")
+                                : tr("no progress yet"));
     step_->clear();
     fold_bar_->setValue(0);
     epoch_bar_->setValue(0);

@@ -86,9 +86,10 @@ void MainWindow::applyDefaultLayout() {
   resizeDocks(tops, widths, Qt::Horizontal);
   for (const QString& column : kColumns) {
     if (columns[column].size() < 2) continue;
-    resizeDocks(columns[column],
-                numbers(layout.value(QLatin1String("rows")).toObject().value(column)).mid(0, columns[column].size()),
-                Qt::Vertical);
+    QList<int> heights = numbers(layout.value(QLatin1String("rows")).toObject().value(column));
+    while (heights.size() < columns[column].size()) heights << 250;
+    heights = heights.mid(0, columns[column].size());
+    resizeDocks(columns[column], heights, Qt::Vertical);
   }
 }
 

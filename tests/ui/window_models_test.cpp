@@ -61,7 +61,7 @@ TEST(WindowModels, Folds) {
   epoch->fold = 1;
   epoch->agent = {{"sharpe", 1.5}, {"net", 20.0}};
   data.setEpochs({epoch});
-  EXPECT_EQ(model.index(1, FoldModel::sharpe).data().toString(), QStringLiteral("1.5"));
+  EXPECT_EQ(model.index(1, FoldModel::sharpe).data().toString(), QStringLiteral("1.50"));
   EXPECT_EQ(model.index(0, FoldModel::sharpe).data().toString(), QStringLiteral("–"));
   SessionStatus status;
   status.state = SessionState::training;

@@ -13,16 +13,14 @@ QDateTime utc(double seconds) {
   return QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(seconds * 1000), QTimeZone::utc());
 }
 
-// "Jan 02 – Feb 12"; with clock times where both lie on one day.
+// "Jan 02–Feb 12"; clock times where both lie on one day.
 QString spanText(double first, double last) {
   if (first <= 0 || last <= 0) return QStringLiteral("–");
   const QLocale locale;
   const QDateTime a = utc(first), b = utc(last);
-  const QString days = QStringLiteral("MMM dd"), minutes = QStringLiteral("MMM dd HH:mm");
-  const bool near = a.daysTo(b) < 4;
-  return QStringLiteral("%1 – %2").arg(locale.toString(a, near ? minutes : days),
-                                       near && a.date() == b.date() ? locale.toString(b, QStringLiteral("HH:mm"))
-                                                                    : locale.toString(b, near ? minutes : days));
+  const QString days = QStringLiteral("MMM dd"), minutes = QStringLiteral("HH:mm");
+  const QString& form = a.date() == b.date() ? minutes : days;
+  return QStringLiteral("%1–%2").arg(locale.toString(a, form), locale.toString(b, form));
 }
 
 QString stateText(FoldState state) {
@@ -89,10 +87,12 @@ TableCell FoldModel::cell(int row, int column) const {
       break;
     case train:
       cell.text = spanText(fold.train_first, fold.train_last);
+      cell.tip = describe(row);
       cell.sort = fold.train_first;
       break;
     case validation:
       cell.text = spanText(fold.validation_first, fold.validation_last);
+      cell.tip = describe(row);
       cell.sort = fold.validation_first;
       break;
     case rows: {

@@ -11,8 +11,6 @@
 #include <QTimeZone>
 #include <QToolButton>
 
-#include "ui/panels/panel_parts.h"
-
 namespace foxhunt::ui {
 namespace {
 
@@ -43,7 +41,8 @@ std::vector<std::string> paths(const QStringList& list) {
 }
 
 QLabel* rowLabel(const QString& text, QWidget* parent) {
-  auto* label = mutedLabel(text, parent);
+  auto* label = new QLabel(text, parent);
+  label->setProperty("muted", true);
   label->setMinimumWidth(64);
   return label;
 }
