@@ -54,6 +54,7 @@ TEST(WindowSession, RealFilesToTheSameCurvesFromDisk) {
   WindowRig rig;
   MainWindow& window = *rig.window;
   Config config = foxhunt::test::tiny_config();
+  config.folds.count = 1;
   config.folds.train_bars = 500;
   config.folds.validation_bars = 200;
   config.training.epochs = 60;
@@ -69,7 +70,7 @@ TEST(WindowSession, RealFilesToTheSameCurvesFromDisk) {
   auto* report = window.findChild<QTreeWidget*>(QStringLiteral("dataReport"));
   ASSERT_GT(report->topLevelItemCount(), 4);
   EXPECT_EQ(report->topLevelItem(0)->text(1), QStringLiteral("ESH4"));
-  ASSERT_EQ(window.data().folds().size(), 2u);
+  ASSERT_EQ(window.data().folds().size(), 1u);
 
   auto* folds = window.findChild<QTableView*>(QStringLiteral("foldTable"));
   QTest::mouseClick(folds->viewport(), Qt::LeftButton, {}, folds->visualRect(folds->model()->index(0, 1)).center());

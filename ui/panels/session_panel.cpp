@@ -68,7 +68,8 @@ QString timeText(market::Time time) {
   return at.toString(QStringLiteral("yyyy-MM-dd HH:mm"));
 }
 
-std::shared_ptr<SessionPlan> readPlan(const Config& config, const market::Progress& progress) {
+std::shared_ptr<SessionPlan> readPlan(const Config& config, const market::Progress& progress,
+                                      std::optional<Error>* problem) {
   const market::MarketTable table = market::load_market(config.data, progress);
   if (table.rows() == 0) throw usage_error("the data hold no bars", {.field = "data"});
   auto plan = std::make_shared<SessionPlan>();
@@ -80,7 +81,11 @@ std::shared_ptr<SessionPlan> readPlan(const Config& config, const market::Progre
   plan->last = table.close_time.back();
   plan->report = table.report;
   plan->times = table.close_time;
-  plan->folds = market::make_folds(table, config.folds, config.environment.n_step);
+  try {
+    plan->folds = market::make_folds(table, config.folds, config.environment.n_step);
+  } catch (const Error& error) {
+    *problem = error;  // the data are shown all the same
+  }
   return plan;
 }
 
@@ -279,8 +284,9 @@ void SessionPanel::readData() {
   showReading(true);
   auto plan = std::make_shared<std::shared_ptr<SessionPlan>>();
   auto field = std::make_shared<std::string>();
+  auto folds_problem = std::make_shared<std::optional<Error>>();
   task_.start(
-      [this, plan, field, config = config()](const BackgroundTask::Context& context) {
+      [this, plan, field, folds_problem, config = config()](const BackgroundTask::Context& context) {
         std::atomic<bool> cancel{false};
         market::Progress progress;
         progress.cancel = &cancel;
@@ -294,15 +300,20 @@ void SessionPanel::readData() {
           });
         };
         try {
-          *plan = readPlan(config, progress);
+          *plan = readPlan(config, progress, folds_problem.get());
         } catch (const Error& error) {
           *field = error.place().field;
           throw std::runtime_error(error.sentence());
         }
       },
-      [this, plan] {
+      [this, plan, folds_problem] {
         showReading(false);
         showPlan(**plan);
+        if (*folds_problem) {
+          const QString sentence = QString::fromStdString((*folds_problem)->sentence());
+          showProblem(QString::fromStdString((*folds_problem)->place().field), sentence);
+          Q_EMIT message(QStringLiteral("error"), sentence);
+        }
         Q_EMIT preview(*plan);
       },
       [this, field](const QString& sentence) {
