@@ -1,4 +1,6 @@
 // Q, Losses, Optimiser, Actions and Validation over a real session.
+#include <gtest/gtest.h>
+
 #include <QComboBox>
 #include <QLineEdit>
 #include <QTableView>

@@ -1,4 +1,6 @@
 // Checkpoints and Runs over real files: lists, looking inside, comparing, exporting, files that cannot be used.
+#include <gtest/gtest.h>
+
 #include <QClipboard>
 #include <QDropEvent>
 #include <QFile>

@@ -1,4 +1,6 @@
 // The item models of the panels under Qt's tester: any fault is a warning and fails the test.
+#include <gtest/gtest.h>
+
 #include <QAbstractItemModelTester>
 #include <QSortFilterProxyModel>
 #include <QTemporaryDir>

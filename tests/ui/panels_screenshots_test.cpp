@@ -1,4 +1,6 @@
 // A picture of every panel of the registry, dark and light, in screenshots/panels of the build folder.
+#include <gtest/gtest.h>
+
 #include <QDir>
 #include <QSet>
 #include <QSignalSpy>

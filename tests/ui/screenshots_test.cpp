@@ -1,4 +1,6 @@
 // Writes a picture of every kind of chart, dark and light, into screenshots/ of the build folder.
+#include <gtest/gtest.h>
+
 #include <QApplication>
 #include <QDir>
 #include <QGridLayout>
