@@ -72,7 +72,7 @@ double atom_utilisation(const FakeStep& s) {
 double effective(const FakeStep& s) {
   double sum = 0, square = 0;
   for (int b = 0; b < s.n.batch; ++b) sum += s.weight[b], square += static_cast<double>(s.weight[b]) * s.weight[b];
-  return sum * sum / (s.n.batch * square);
+  return square > 0 ? sum * sum / (s.n.batch * square) : 0;
 }
 
 double tile_total(const FakeStep& s, double TileSums::*member) {
@@ -82,7 +82,8 @@ double tile_total(const FakeStep& s, double TileSums::*member) {
 }
 
 double update_ratio(const FakeStep& s) {
-  return std::sqrt(tile_total(s, &TileSums::update)) / std::sqrt(tile_total(s, &TileSums::parameter));
+  const double parameter = tile_total(s, &TileSums::parameter);
+  return parameter > 0 ? std::sqrt(tile_total(s, &TileSums::update)) / std::sqrt(parameter) : 0;
 }
 
 double group_norm(const FakeStep& s, const std::vector<std::string>& names) {
@@ -123,7 +124,90 @@ double quantile(const FakeStep& s, int b, int column, double level) {
   return at(low) + (place - low) * (at(high) - at(low));
 }
 
+// By looking back from the newest transition to the one that stands in the slot.
+double age(const FakeStep& s, int b) {
+  const Control& c = s.control[0];
+  if (c.replay_size == 0) return 0;
+  std::uint64_t number = c.inserted - 1;
+  while (number % c.replay_size != static_cast<unsigned>(s.index[b])) --number;
+  return static_cast<double>(c.inserted - 1 - number);
+}
+
+// Rows of softmax-like weights; some are exactly 0, some at the bound of what counts as used.
+void fill_shares(std::mt19937_64& random, Shared<float>& x, int rows, int width, float bound) {
+  std::normal_distribution<float> normal;
+  for (int r = 0; r < rows; ++r) {
+    float* row = &x[static_cast<std::size_t>(r) * width];
+    float sum = 0;
+    for (int i = 0; i < width; ++i) sum += row[i] = std::exp(2 * normal(random));
+    for (int i = 0; i < width; ++i) row[i] /= sum;
+    if (bound > 0 && width > 2) {
+      row[1] = 0;
+      row[2] = bound;
+    }
+  }
+}
+
 }  // namespace
+
+void FakeStep::fill(unsigned seed) {
+  std::mt19937_64 random(seed);
+  std::normal_distribution<float> normal;
+  std::uniform_real_distribution<float> unit(0.05f, 1.0f);
+  for (int b = 0; b < n.batch; ++b) {
+    for (int d = 0; d < 4; ++d) action[b * 4 + d] = static_cast<int>(random() % kActionCount[d]);
+    index[b] = static_cast<int>(random() % 500);
+    weight[b] = unit(random);
+    td[b] = std::abs(normal(random));
+    priority[b] = unit(random);
+    aux[b * 4] = normal(random);
+    aux[b * 4 + 1] = static_cast<float>(random() % 3);
+    aux[b * 4 + 2] = unit(random);
+    for (int i = 0; i < 5; ++i) aux_output[b * 8 + i] = normal(random) + (i == 0 ? 0.7f * aux[b * 4] : 0);
+  }
+  for (std::size_t i = 0; i < q.size(); ++i) {
+    q[i] = 3 * normal(random) + 1.5f;
+    q_next[i] = 2 * normal(random) - 1;
+    q_variance[i] = unit(random) * 4;
+  }
+  fill_shares(random, probabilities, n.batch * 4, n.atoms, 0.1f / static_cast<float>(n.atoms));
+  for (std::size_t i = 0; i < quantiles.size(); ++i) quantiles[i] = 3 * normal(random);
+  fill_shares(random, vsn, n.batch, n.groups, 0);
+  fill_shares(random, gates, n.batch, n.experts, 0);
+  for (int i = 0; i < kLossTerms; ++i) losses[i] = unit(random) * 3;
+  gradient_norm[0] = 20 * unit(random);
+  gradient_norm[1] = unit(random) * 0.9;
+  for (int i = 0; i < kSpectral; ++i) sigma[i] = unit(random) * 5;
+  for (int i = 0; i < n.tiles; ++i) {
+    const int tensor = i * kTensors / n.tiles;
+    tile_table[i] = {i * 2048, 2048, static_cast<std::int16_t>(tensor),
+                     static_cast<std::uint8_t>(tensor * 13 / kTensors), 1};
+    tile_sums[i] = {unit(random),      unit(random) * 50,  unit(random) * 1e-5,
+                    unit(random) * 50, unit(random) * 0.1, unit(random) * 40};
+  }
+  Control& c = control[0];
+  c.adam_t = 77 + static_cast<std::uint32_t>(random() % 1000);
+  c.tau = 0.01f * unit(random);
+  c.beta = unit(random);
+  c.c51_alpha = unit(random);
+  c.iqn_readiness = unit(random);
+  c.moe_lambda_now = 0.02f * unit(random);
+  // A full ring of 500, or one that is not full yet.
+  c.inserted = 500 + random() % 5000;
+  c.replay_size = random() % 4 ? 500u : static_cast<std::uint32_t>(c.inserted);
+  c.max_priority = 1 + 2 * unit(random);
+  c.settings.lr = 1e-3f * unit(random);
+  c.settings.weight_decay = 1e-3f * unit(random);
+  c.settings.depth_keep = unit(random);
+  c.settings.epsilon = 0.1f * unit(random);
+  c.settings.epoch = 1 + static_cast<std::uint32_t>(random() % 20);
+  c.settings.fold = 1 + static_cast<std::uint32_t>(random() % 7);
+  c.settings.diag_interval = 50;
+  for (int d = 0; d < 4; ++d) {
+    c.settings.v_min[d] = -50 * unit(random);
+    c.settings.v_max[d] = 50 * unit(random);
+  }
+}
 
 double expected_action_entropy(const FakeStep& s) {
   return mean(4, [&](int d) {
@@ -141,6 +225,7 @@ std::map<std::string, double> expected_signals(const FakeStep& s, const Collecto
   const char* loss_names[] = {"total", "c51", "mse", "iqn", "iql_high", "iql_low", "cql"};
   for (int i = 0; i < 7; ++i) e[std::string("loss.") + loss_names[i]] = s.losses[i];
   e["gradient.norm"] = s.gradient_norm[0];
+  // log10 of a ratio of 0 is -inf: no score.
   const double score = std::clamp(1 - std::abs(std::log10(update_ratio(s)) + 3.5) / 2.5, 0.0, 1.0);
   e["learning.health"] = (score + std::clamp(s.gradient_norm[1], 0.0, 1.0) + effective(s)) / 3;
   e["action.entropy"] = expected_action_entropy(s);
@@ -150,8 +235,9 @@ std::map<std::string, double> expected_signals(const FakeStep& s, const Collecto
     const std::string b = kBranch[d];
     e["q.mean." + b] = q_mean(s, d);
     e["q.gap." + b] = gap(s, d);
-    e["distribution.spread." + b] =
-        mean(s.n.batch, [&](int i) { return std::sqrt(static_cast<double>(s.q_variance[i * 13 + chosen(s, i, d)])); });
+    e["distribution.spread." + b] = mean(s.n.batch, [&](int i) {
+      return std::sqrt(std::max(static_cast<double>(s.q_variance[i * 13 + chosen(s, i, d)]), 0.0));
+    });
     e["support.low." + b] = s.control[0].settings.v_min[d];
     e["support.high." + b] = s.control[0].settings.v_max[d];
     e["noise." + b] = noise(s, [d](int sigma) { return sigma == d; });
@@ -195,8 +281,9 @@ std::map<std::string, double> expected_signals(const FakeStep& s, const Collecto
   e["exploration.epsilon"] = s.control[0].settings.epsilon;
   e["exploration.share"] = c.exploration_share;
   const double target = tile_total(s, &TileSums::target), parameter = tile_total(s, &TileSums::parameter);
-  e["target.distance"] = std::sqrt(tile_total(s, &TileSums::target_difference)) / std::sqrt(target);
-  e["target.cosine"] = tile_total(s, &TileSums::target_dot) / (std::sqrt(target) * std::sqrt(parameter));
+  e["target.distance"] = target > 0 ? std::sqrt(tile_total(s, &TileSums::target_difference)) / std::sqrt(target) : 0;
+  e["target.cosine"] =
+      target * parameter > 0 ? tile_total(s, &TileSums::target_dot) / (std::sqrt(target) * std::sqrt(parameter)) : 0;
   for (const char* g : {"vsn", "grn1", "grn2", "moe", "value", "direction", "magnitude", "order", "urgency", "iqn"})
     e[std::string("gradient.") + g] = group_norm(s, {g});
   e["gradient.iql_aux"] = group_norm(s, {"iql", "aux"});
@@ -229,8 +316,8 @@ std::map<std::string, double> expected_health(const FakeStep& s) {
   const Control& c = s.control[0];
   const int B = s.n.batch;
   e["progress.step"] = static_cast<double>(c.step);
-  e["progress.epoch"] = 3;
-  e["progress.fold"] = 2;
+  e["progress.epoch"] = c.settings.epoch;
+  e["progress.fold"] = c.settings.fold;
   e["progress.layout_version"] = 1;
   e["loss.total"] = s.losses[0], e["loss.c51"] = s.losses[1], e["loss.mse"] = s.losses[2],
   e["loss.c51_alpha"] = c.c51_alpha;
@@ -317,8 +404,7 @@ std::map<std::string, double> expected_health(const FakeStep& s) {
   e["replay.weight_min"] = *std::min_element(&s.weight[0], &s.weight[0] + B);
   e["replay.weight_mean"] = mean(B, [&](int b) { return static_cast<double>(s.weight[b]); });
   e["replay.beta"] = c.beta;
-  // 1,234 transitions went into 500 slots: slot 233 holds the newest.
-  e["replay.age_mean"] = mean(B, [&](int b) { return s.index[b] <= 233 ? 233.0 - s.index[b] : 733.0 - s.index[b]; });
+  e["replay.age_mean"] = mean(B, [&](int b) { return age(s, b); });
   e["scale.variance"] =
       mean(B * 4, [&](int i) { return static_cast<double>(s.q_variance[i / 4 * 13 + chosen(s, i / 4, i % 4)]); });
   e["safety.nan_flags"] = c.nan_flags;

@@ -38,7 +38,7 @@ struct FakeSizes {
 
 class FakeStep {
  public:
-  static constexpr int kTensors = 14, kSpectral = 5;
+  static constexpr int kTensors = 15, kSpectral = 5;
 
   FakeStep(device::Device& device, const FakeSizes& sizes)
       : n(sizes),
@@ -62,8 +62,8 @@ class FakeStep {
         tile_sums(device, sizes.tiles),
         tile_table(device, sizes.tiles),
         control(device, 1) {
-    layout.groups = {"vsn",       "grn1",  "grn2",    "moe", "value", "direction",
-                     "magnitude", "order", "urgency", "iqn", "iql",   "aux"};
+    layout.groups = {"vsn",   "grn1",    "grn2", "moe", "value", "direction", "magnitude",
+                     "order", "urgency", "iqn",  "iql", "aux",   "spare"};
     for (int t = 0; t < kTensors; ++t) {
       // Tensors 5 to 9 are noisy sigmas of value and of the branches.
       layout.sigma.push_back(
@@ -73,73 +73,8 @@ class FakeStep {
     }
   }
 
-  void fill(unsigned seed) {
-    std::mt19937_64 random(seed);
-    std::normal_distribution<float> normal;
-    std::uniform_real_distribution<float> unit(0.05f, 1.0f);
-    const auto softmax = [&](Shared<float>& x, int rows, int width) {
-      for (int r = 0; r < rows; ++r) {
-        float sum = 0;
-        for (int i = 0; i < width; ++i) sum += x[r * width + i] = std::exp(2 * normal(random));
-        for (int i = 0; i < width; ++i) x[r * width + i] /= sum;
-      }
-    };
-    for (int b = 0; b < n.batch; ++b) {
-      for (int d = 0; d < 4; ++d) action[b * 4 + d] = static_cast<int>(random() % kActionCount[d]);
-      index[b] = static_cast<int>(random() % 500);
-      weight[b] = unit(random);
-      td[b] = std::abs(normal(random));
-      priority[b] = unit(random);
-      aux[b * 4] = normal(random);
-      aux[b * 4 + 1] = static_cast<float>(random() % 3);
-      aux[b * 4 + 2] = unit(random);
-      for (int i = 0; i < 5; ++i) aux_output[b * 8 + i] = normal(random) + (i == 0 ? 0.7f * aux[b * 4] : 0);
-    }
-    for (std::size_t i = 0; i < q.size(); ++i) {
-      q[i] = 3 * normal(random) + 1.5f;
-      q_next[i] = 2 * normal(random) - 1;
-      q_variance[i] = unit(random) * 4;
-    }
-    softmax(probabilities, n.batch * 4, n.atoms);
-    for (int b = 0; b < n.batch; ++b)
-      probabilities[static_cast<std::size_t>(b) * 4 * n.atoms + 1] = 0;  // entropy of 0 is 0
-    for (std::size_t i = 0; i < quantiles.size(); ++i) quantiles[i] = 3 * normal(random);
-    softmax(vsn, n.batch, n.groups);
-    softmax(gates, n.batch, n.experts);
-    for (int i = 0; i < kLossTerms; ++i) losses[i] = unit(random) * 3;
-    gradient_norm[0] = 20 * unit(random);
-    gradient_norm[1] = unit(random) * 0.9;
-    for (int i = 0; i < kSpectral; ++i) sigma[i] = unit(random) * 5;
-    for (int i = 0; i < n.tiles; ++i) {
-      const int tensor = i * kTensors / n.tiles;
-      tile_table[i] = {i * 2048, 2048, static_cast<std::int16_t>(tensor),
-                       static_cast<std::uint8_t>(tensor * 12 / kTensors), 1};
-      TileSums& s = tile_sums[i];
-      s = {unit(random),      unit(random) * 50,  unit(random) * 1e-5,
-           unit(random) * 50, unit(random) * 0.1, unit(random) * 40};
-    }
-    Control& c = control[0];
-    c.adam_t = 77 + seed;
-    c.tau = 0.004f;
-    c.beta = 0.61f;
-    c.c51_alpha = 0.3f;
-    c.iqn_readiness = 0.45f;
-    c.moe_lambda_now = 0.0123f;
-    c.inserted = 1234;
-    c.replay_size = 500;
-    c.max_priority = 2.5f;
-    c.settings.lr = 1e-4f;
-    c.settings.weight_decay = 1e-4f;
-    c.settings.depth_keep = 0.9f;
-    c.settings.epsilon = 0.02f;
-    c.settings.epoch = 3;
-    c.settings.fold = 2;
-    c.settings.diag_interval = 50;
-    for (int d = 0; d < 4; ++d) {
-      c.settings.v_min[d] = -10.0f - static_cast<float>(d);
-      c.settings.v_max[d] = 11.0f + 2 * static_cast<float>(d);
-    }
-  }
+  // Every buffer and every scalar that telemetry reads; the step number, halt and NaN flags stay.
+  void fill(unsigned seed);
 
   StepResults results() const {
     StepResults r{};

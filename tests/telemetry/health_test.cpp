@@ -26,9 +26,7 @@ void expect_words(const HealthDiag& health, const std::map<std::string, double>&
     if (health_table()[w].type == telemetry::WordType::u32) {
       EXPECT_EQ(got, value) << name;
     } else {
-      const double scale =
-          name.starts_with("q.mean") || name.starts_with("q_by_magnitude.mean") ? 1 : 0;  // means cancel
-      EXPECT_NEAR(got, value, 1e-5 * std::max(std::abs(value), scale)) << name;
+      EXPECT_NEAR(got, value, 1e-5 * std::abs(value)) << name;
     }
   }
   EXPECT_EQ(want.size(), 147u);

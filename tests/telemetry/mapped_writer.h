@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "engine/telemetry/snapshot_reader.h"
+#include "kernels/host_table.h"
 #include "kernels/telemetry.h"
 
 namespace foxhunt::test {
@@ -44,16 +45,20 @@ class MappedWriter {
       for (std::uint32_t& word : publish_->health) word = static_cast<std::uint32_t>(n);
       ++publish_->snapshots;
     }
-    publish(Block{}, args_);
+    run();
   }
   void go_to(std::uint64_t step) { control_.step = step; }
-  void beat() { publish(Block{}, args_); }
+  void beat() { run(); }
   std::uint64_t step() const { return control_.step; }
   Control& control() { return control_; }
   const MappedTelemetry& mapped() const { return *mapped_; }
   MappedTelemetry& mapped() { return *mapped_; }
 
  private:
+  // Through the table of kernels, as the host device does.
+  void run() { publish_kernel_(Block{}, &args_); }
+
+  HostKernel publish_kernel_ = host_table()[static_cast<int>(KernelId::publish)].function;
   double losses_[kLossTerms] = {}, gradient_norm_[2] = {};
   Control control_{};
   std::unique_ptr<TelemetryState> state_ = std::make_unique<TelemetryState>();
