@@ -65,13 +65,26 @@ const char* precision_name(device::Precision precision) {
   return "";
 }
 
-Config configuration(const Arguments& arguments, std::vector<std::string> more) {
+namespace {
+
+std::vector<std::string> overrides(const Arguments& arguments) {
   std::vector<std::string> sets = arguments.list("set");
   if (const auto device = arguments.text("device")) sets.push_back("device=" + *device);
   if (const auto threads = arguments.text("threads")) sets.push_back("threads=" + *threads);
+  return sets;
+}
+
+}  // namespace
+
+Config configuration(const Arguments& arguments, std::vector<std::string> more) {
+  std::vector<std::string> sets = overrides(arguments);
   std::move(more.begin(), more.end(), std::back_inserter(sets));
   if (const auto file = arguments.text("config")) return load_config(existing_file(*file, "--config"), sets);
   return parse_config("{}", "", std::filesystem::current_path(), sets);
+}
+
+Config probe_configuration(const Arguments& arguments, const std::string& file) {
+  return load_config(existing_file(file, "--probe"), overrides(arguments));
 }
 
 std::filesystem::path existing_file(const std::string& path, const std::string& what) {

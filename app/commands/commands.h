@@ -70,6 +70,8 @@ device::Precision precision_of(const Arguments& arguments, const device::Device&
 const char* precision_name(device::Precision precision);
 // --config with --set, --device, --threads and `more` ("data.symbol=ESH4") on top. Without --config: the defaults.
 Config configuration(const Arguments& arguments, std::vector<std::string> more = {});
+// The same with a file that another option names.
+Config probe_configuration(const Arguments& arguments, const std::string& file);
 // Throws a usage error naming the operand when there is no such file.
 std::filesystem::path existing_file(const std::string& path, const std::string& what);
 std::filesystem::path runs_folder(const Arguments& arguments);

@@ -10,6 +10,7 @@
 #include "engine/base/error.h"
 #include "engine/base/log.h"
 #include "engine/config/load_config.h"
+#include "engine/run/export.h"
 #include "engine/run/run_list.h"
 #include "engine/session/session.h"
 
@@ -17,7 +18,8 @@ namespace foxhunt::app {
 namespace {
 
 constexpr double kPollSeconds = 0.25;
-constexpr int kEndPolls = 40;  // a session that does not end so soon after "stop now" is left
+constexpr int kBoardPolls = 8;  // between updates of the TensorBoard files
+constexpr int kEndPolls = 40;   // a session that does not end so soon after "stop now" is left
 
 // "2" or "0-3".
 std::pair<int, int> fold_range(const std::string& text) {
@@ -54,10 +56,39 @@ void announce_interrupted(const std::filesystem::path& folder) {
     log_warning("{} was interrupted; --resume with one of its full checkpoints goes on with it", run.string());
 }
 
+// TensorBoard files beside the run's history, from the history; a disk that takes no more ends them, not the training.
+class LiveBoard {
+ public:
+  explicit LiveBoard(const Session& session) : session_(session) {}
+
+  void update() {
+    if (failed_) return;
+    const auto folder = session_.status()->run_folder;
+    if (folder.empty()) return;
+    try {
+      if (!reader_) {
+        reader_.emplace(RunReader::open(folder));
+        board_.emplace(folder / "tensorboard", std::filesystem::weakly_canonical(folder).filename().string());
+      }
+      board_->update(*reader_);
+    } catch (const Error& e) {
+      failed_ = true;
+      log_error("no more TensorBoard files are written: {}", e.sentence());
+    }
+  }
+
+ private:
+  const Session& session_;
+  bool failed_ = false;
+  std::optional<RunReader> reader_;
+  std::optional<TensorBoardExport> board_;
+};
+
 // The first interrupt stops and saves, a second one stops now; while nothing has been trained there is nothing to save.
-void follow(Session& session, Dashboard& dashboard) {
-  int posted = 0, polls_since_stop = 0;
+void follow(Session& session, Dashboard& dashboard, LiveBoard* board) {
+  int posted = 0, polls_since_stop = 0, polls = 0;
   while (!session.wait(kPollSeconds)) {
+    if (board && ++polls % kBoardPolls == 0) board->update();
     if (interrupts() > posted) {
       const bool save = posted == 0 && session.status()->state != SessionState::preparing;
       Command command;
@@ -68,6 +99,7 @@ void follow(Session& session, Dashboard& dashboard) {
     if (posted > 1 && ++polls_since_stop > kEndPolls) _exit(kInterrupted);
     dashboard.refresh();
   }
+  if (board) board->update();
   dashboard.finish();
 }
 
@@ -122,7 +154,9 @@ Outcome run_train(const Arguments& arguments, const Manner& manner) {
   Dashboard dashboard(session, live                ? DashboardKind::live
                                : manner.progress() ? DashboardKind::lines
                                                    : DashboardKind::none);
-  follow(session, dashboard);
+  std::optional<LiveBoard> board;
+  if (arguments.has("tensorboard")) board.emplace(session);
+  follow(session, dashboard, board ? &*board : nullptr);
   const auto status = session.status();
   const int code = exit_code_of(status->state);
   if (const std::exception_ptr error = session.error()) {
@@ -153,7 +187,7 @@ std::string train_text(const Json& document) {
     const Json& last = fold.at("last");
     const Json& best = fold.at("best");
     const auto net = [&](const char* baseline) { return number_text(last.at("baselines").at(baseline).at("net")); };
-    table.add({fold.at("index").dump(), best.is_null() ? "n/a" : best.at("step").dump(),
+    table.add({fmt::format("{}", fold.at("index").get<int>() + 1), best.is_null() ? "n/a" : best.at("step").dump(),
                best.is_null() ? "n/a" : number_text(best.at("metrics").at("net")),
                number_text(last.at("metrics").at("net")), number_text(last.at("metrics").at("sharpe")),
                net("buy_and_hold"), net("random")});

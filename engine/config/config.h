@@ -32,7 +32,7 @@ struct DataConfig {
 };
 
 struct ContractConfig {  // overrides of the instrument's row in the contract table; NaN: as in the table
-  double tick, tick_value, commission, slippage_ticks, lot;
+  double tick, tick_value, commission, slippage_ticks, lot, margin;
   ContractConfig();
 };
 
@@ -77,8 +77,9 @@ struct TrainingConfig {
   double moe_lambda = 0.01;
   std::string precision = "tf32";  // fp32, tf32, bf16; the host device is always fp32
   int steps_per_launch = 1;
-  int checkpoint_epochs = 1;  // a periodic checkpoint every so many epochs; 0: none
-  int patience = 0;           // epochs without a better validation Sharpe before a fold ends; 0: never
+  int checkpoint_epochs = 1;       // a periodic checkpoint every so many epochs; 0: none
+  int patience = 0;                // epochs without a better validation Sharpe before a fold ends; 0: never
+  std::string controllers = "on";  // on, off: whether scalars are adjusted at epoch ends
 };
 
 struct EvaluationConfig {

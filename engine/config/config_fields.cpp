@@ -155,7 +155,8 @@ ContractConfig::ContractConfig()
       tick_value(std::nan("")),
       commission(std::nan("")),
       slippage_ticks(std::nan("")),
-      lot(std::nan("")) {}
+      lot(std::nan("")),
+      margin(std::nan("")) {}
 
 const char* field_type_name(FieldType type) {
   switch (type) {

@@ -49,6 +49,7 @@ Contract contract_for(std::string_view instrument, const ContractConfig& overrid
     override_with(out.commission, overrides.commission, "commission", true);
     override_with(out.slippage_ticks, overrides.slippage_ticks, "slippage_ticks", true);
     override_with(out.lot, overrides.lot, "lot", false);
+    override_with(out.margin, overrides.margin, "margin", true);
     return out;
   }
   std::string known;

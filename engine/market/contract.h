@@ -24,7 +24,8 @@ struct Contract {
 std::span<const Contract> contract_table();
 
 // The row of `instrument` with the overrides that are not NaN. Throws usage_error naming the known instruments, or the
-// field, value and range of a bad override: tick, tick_value and lot above 0, commission and slippage_ticks 0 or more.
+// field, value and range of a bad override: tick, tick_value and lot above 0, commission, slippage_ticks
+// and margin 0 or more.
 Contract contract_for(std::string_view instrument, const ContractConfig& overrides);
 
 }  // namespace foxhunt::market

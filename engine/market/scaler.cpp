@@ -42,7 +42,7 @@ FeatureScaler FeatureScaler::fit(const MarketTable& table, Range train) {
 
 void FeatureScaler::apply(std::span<const float, kMarketFeatures> row, std::span<float, kMarketFeatures> out) const {
   for (std::size_t f = 0; f < kMarketFeatures; ++f) {
-    out[f] = scale[f] > 0 ? std::clamp((row[f] - mean[f]) / scale[f], -kClip, kClip) : 0.0F;
+    out[f] = scale[f] > 0 ? std::clamp((row[f] - mean[f]) / scale[f], -clip, clip) : 0.0F;
   }
 }
 

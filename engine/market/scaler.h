@@ -9,12 +9,11 @@
 
 namespace foxhunt::market {
 
-// x -> clip((x - mean) / scale, -5, 5). mean and population deviation are those of the training window's values after
+// x -> clip((x - mean) / scale, -clip, clip). mean and population deviation are those of the training window's values after
 // winsorising each feature at its 0.5 % and 99.5 % quantiles, so that a few wild bars do not flatten the rest. A
 // feature that is constant there (an absent book's, say) has scale 0 and gives 0.
 struct FeatureScaler {
-  static constexpr float kClip = 5.0F;
-
+  float clip = 5.0F;
   std::array<float, kMarketFeatures> mean{}, scale{};
 
   // Reads rows of `train` only. Throws Error for an empty window or one outside the table.

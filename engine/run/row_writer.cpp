@@ -107,6 +107,7 @@ void RowWriter::write_numbers(RunTable table, std::span<const double> lead, std:
 }
 
 void RowWriter::write_row(const PendingRow& row) {
+  if (row.removal) return remove_rows(row);
   if (!is_telemetry(row.table)) return write_record(row);
   const std::span<const double> numbers(row.numbers);
   const std::size_t width = widths_.at(row.table);
@@ -117,6 +118,16 @@ void RowWriter::write_row(const PendingRow& row) {
   write_numbers(RunTable::steps_min, {}, numbers.subspan(lead + width, width), id);
   write_numbers(RunTable::steps_max, {}, numbers.subspan(lead + 2 * width, width), id);
   write_numbers(RunTable::steps_not_finite, {}, numbers.subspan(lead + 3 * width, width), id);
+}
+
+void RowWriter::remove_rows(const PendingRow& row) {
+  std::string sql = fmt::format("DELETE FROM {} WHERE ", table_name(row.table));
+  for (std::size_t i = 0; i < row.record.size(); ++i)
+    sql += fmt::format("{}{} = ?{}", i ? " AND " : "", sql_name(row.record[i].first), i + 1);
+  Statement statement(database_, sql);
+  for (std::size_t i = 0; i < row.record.size(); ++i)
+    std::visit(Binder{statement, static_cast<int>(i) + 1}, row.record[i].second);
+  statement.run();
 }
 
 void RowWriter::write_record(const PendingRow& row) {

@@ -16,7 +16,8 @@ struct PendingRow {
   RunTable table = RunTable::events;
   std::vector<double>
       numbers;  // telemetry: leading columns, then values (a bucket: means, minima, maxima, counts of not finite ones)
-  RunRecord record;  // the other tables
+  RunRecord record;      // the other tables
+  bool removal = false;  // of the rows whose columns are as in the record
   std::size_t bytes() const;
 };
 
@@ -33,6 +34,7 @@ class RowWriter {
   void write_numbers(RunTable table, std::span<const double> lead, std::span<const double> values,
                      std::optional<std::int64_t> id);
   void write_record(const PendingRow& row);
+  void remove_rows(const PendingRow& row);
   void prepare_telemetry(RunTable table, const std::vector<std::string>& lead, std::span<const RunColumn> columns);
 
   Database database_;

@@ -5,11 +5,21 @@
 
 #include "engine/base/error.h"
 #include "engine/run/run_folder.h"
+#include "engine/run/run_reader.h"
 
 namespace foxhunt {
 namespace {
 
 constexpr const char* kTrash = ".trash";
+
+// run.json of a run that was killed is up to a second old; its history may know more.
+void catch_up(const std::filesystem::path& run_folder, RunInfo& info) {
+  try {
+    info.steps = std::max(info.steps, RunReader::open(run_folder).last_step());
+  } catch (const Error&) {
+    // A history that cannot be read says nothing about the rest of the run.
+  }
+}
 
 std::filesystem::path without_slash(const std::filesystem::path& folder) {
   const auto normal = folder.lexically_normal();
@@ -39,6 +49,7 @@ RunSummary summarize_run(const std::filesystem::path& run_folder) {
     summary.info = read_run_info(run_folder);
     summary.status =
         !summary.running && !is_terminal_status(summary.info->status) ? "interrupted" : summary.info->status;
+    if (summary.status != summary.info->status) catch_up(run_folder, *summary.info);
   } catch (const Error& error) {
     summary.status = "unreadable";
     summary.problem = error.sentence();
@@ -74,6 +85,7 @@ bool mark_interrupted(const std::filesystem::path& run_folder) {
   if (is_terminal_status(info.status)) return false;
   info.reason = fmt::format("the program ended while the run was {}", info.status);
   info.status = "interrupted";
+  catch_up(run_folder, info);
   info.finished = utc_now();
   write_run_info(run_folder, info);
   return true;

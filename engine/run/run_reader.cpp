@@ -63,6 +63,15 @@ bool RunReader::running() const {
   return RunLock::is_held(folder_);
 }
 
+std::int64_t RunReader::last_step() const {
+  const Database* database = this->database();
+  if (!database) return 0;
+  const auto present = column_names(*database, RunTable::steps);
+  if (std::find(present.begin(), present.end(), "step") == present.end()) return 0;
+  // Rows come in the order of their steps.
+  return database->single_integer("SELECT coalesce((SELECT step FROM steps ORDER BY id DESC LIMIT 1), 0)");
+}
+
 const Database* RunReader::database() const {
   if (database_) return database_.get();
   const auto file = folder_ / "run.sqlite";
@@ -215,6 +224,8 @@ std::vector<RunReader::Checkpoint> RunReader::checkpoints() const {
     try {
       checkpoint.file = path_inside(folder_, checkpoint.path);
       if (!std::filesystem::is_regular_file(checkpoint.file)) checkpoint.problem = "the file is gone";
+      // Old periodic files make room for newer ones: a run that was killed in between may still list one.
+      if (!checkpoint.problem.empty() && checkpoint.reason == "periodic") checkpoints.pop_back();
     } catch (const Error& error) {
       checkpoint.problem = error.what();
     }

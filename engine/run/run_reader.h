@@ -41,6 +41,7 @@ class RunReader {
   // All throw Error for a damaged database; all are empty while there is none.
   std::vector<RunColumn> columns(RunTable table) const;  // in the order of the table, without "id"
   std::int64_t last_id(RunTable table) const;            // 0: no rows
+  std::int64_t last_step() const;                        // number of the last recorded step; 0: none
   // Rows with id > after, at most `limit`. `wanted`: names of numeric columns in the order asked for; empty: all
   // numeric ones.
   RunRows rows(RunTable table, std::int64_t after = 0, std::int64_t limit = 1'000'000,
@@ -59,7 +60,7 @@ class RunReader {
     std::string problem;         // why the file cannot be used, or empty
   };
   std::vector<Event> events(std::int64_t after = 0) const;
-  std::vector<Checkpoint> checkpoints() const;  // oldest first
+  std::vector<Checkpoint> checkpoints() const;  // oldest first, without periodic ones that were removed for newer ones
 
  private:
   explicit RunReader(std::filesystem::path folder);

@@ -16,6 +16,16 @@
 
 namespace foxhunt {
 
+namespace {
+
+constexpr auto kProgressInterval = std::chrono::milliseconds(400);  // with commits every half second: twice a second
+
+struct Progress {
+  std::int64_t steps = 0, fold = 0, epoch = 0;
+};
+
+}  // namespace
+
 struct RunStore::Impl {
   Impl(std::filesystem::path run_folder, RunLock run_lock, RunInfo run_info, const TelemetryColumns& columns,
        const RunStoreOptions& run_options)
@@ -26,6 +36,9 @@ struct RunStore::Impl {
         writer(folder / "run.sqlite", columns, options.max_bytes) {}
 
   void push(detail::PendingRow row);
+  void write_info();  // with info_mutex held; never throws
+  bool take_progress();
+  void write_progress();
   void work();
   void write_batch(std::unique_lock<std::mutex>& held);
   void drop_oldest();
@@ -35,8 +48,13 @@ struct RunStore::Impl {
   const RunStoreOptions options;
   std::shared_ptr<spdlog::sinks::sink> log;
 
-  mutable std::mutex info_mutex;
+  mutable std::mutex info_mutex;  // guards info and what is written of it
   RunInfo info;
+  bool info_behind = false;           // the file lacks something of info
+  mutable std::mutex progress_mutex;  // held for copies alone: the training thread takes it
+  Progress progress;
+  bool progress_moved = false;
+  std::chrono::steady_clock::time_point progress_written;  // the thread's alone
 
   detail::RowWriter writer;  // used by the thread alone
   mutable std::mutex mutex;  // guards what follows
@@ -50,6 +68,37 @@ struct RunStore::Impl {
   bool stopping = false;
   std::thread thread;
 };
+
+void RunStore::Impl::write_info() {
+  try {
+    write_run_info(folder, info);
+    if (info_behind) log_info("{} is written again", (folder / "run.json").string());
+    info_behind = false;
+  } catch (const Error& error) {
+    if (!info_behind) log_error("the run's state cannot be written and is tried again: {}", error.sentence());
+    info_behind = true;
+  }
+}
+
+// What set_progress left, into info; with info_mutex held.
+bool RunStore::Impl::take_progress() {
+  const std::lock_guard held(progress_mutex);
+  if (!progress_moved) return false;
+  info.steps = progress.steps;
+  info.fold = progress.fold;
+  info.epoch = progress.epoch;
+  progress_moved = false;
+  return true;
+}
+
+void RunStore::Impl::write_progress() {
+  const auto now = std::chrono::steady_clock::now();
+  if (now - progress_written < kProgressInterval) return;
+  const std::lock_guard held(info_mutex);
+  if (!take_progress() && !info_behind) return;
+  progress_written = now;
+  write_info();
+}
 
 void RunStore::Impl::push(detail::PendingRow row) {
   const std::lock_guard held(mutex);
@@ -107,8 +156,14 @@ void RunStore::Impl::work() {
     wake.wait_for(held, period, [&] { return stopping || flush_requests != served; });
     served = flush_requests;
     write_batch(held);
+    held.unlock();
+    write_progress();
+    held.lock();
   }
   if (!queue.empty()) write_batch(held);
+  held.unlock();
+  const std::lock_guard info_held(info_mutex);
+  if (take_progress() || info_behind) write_info();
 }
 
 RunStore::RunStore(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {
@@ -182,8 +237,15 @@ RunInfo RunStore::info() const {
 
 void RunStore::update_info(const std::function<void(RunInfo&)>& change) {
   const std::lock_guard held(impl_->info_mutex);
+  impl_->take_progress();
   change(impl_->info);
-  write_run_info(impl_->folder, impl_->info);
+  impl_->write_info();
+}
+
+void RunStore::set_progress(std::int64_t steps, std::int64_t fold, std::int64_t epoch) {
+  const std::lock_guard held(impl_->progress_mutex);
+  impl_->progress = {steps, fold, epoch};
+  impl_->progress_moved = true;
 }
 
 void RunStore::set_status(const std::string& status, const std::string& reason) {
@@ -197,7 +259,7 @@ void RunStore::set_status(const std::string& status, const std::string& reason) 
 void RunStore::append_step(double wall, std::span<const double> values) {
   FH_CHECK(values.size() == impl_->writer.width(RunTable::steps), "{} values for {} columns of steps", values.size(),
            impl_->writer.width(RunTable::steps));
-  detail::PendingRow row{RunTable::steps, {wall, 1.0}, {}};
+  detail::PendingRow row{RunTable::steps, {wall, 1.0}, {}, false};
   row.numbers.insert(row.numbers.end(), values.begin(), values.end());
   impl_->push(std::move(row));
 }
@@ -205,7 +267,7 @@ void RunStore::append_step(double wall, std::span<const double> values) {
 void RunStore::append_step_bucket(double wall, const StepBucket& bucket) {
   const std::size_t width = impl_->writer.width(RunTable::steps);
   FH_CHECK(bucket.count >= 1, "a bucket of {} steps", bucket.count);
-  detail::PendingRow row{RunTable::steps, {wall, static_cast<double>(bucket.count)}, {}};
+  detail::PendingRow row{RunTable::steps, {wall, static_cast<double>(bucket.count)}, {}, false};
   for (const auto* part : {&bucket.mean, &bucket.min, &bucket.max, &bucket.not_finite}) {
     FH_CHECK(part->size() == width, "{} values of a bucket for {} columns of steps", part->size(), width);
     row.numbers.insert(row.numbers.end(), part->begin(), part->end());
@@ -216,7 +278,7 @@ void RunStore::append_step_bucket(double wall, const StepBucket& bucket) {
 void RunStore::append_health(double wall, std::span<const double> values) {
   FH_CHECK(values.size() == impl_->writer.width(RunTable::health), "{} values for {} columns of health", values.size(),
            impl_->writer.width(RunTable::health));
-  detail::PendingRow row{RunTable::health, {wall}, {}};
+  detail::PendingRow row{RunTable::health, {wall}, {}, false};
   row.numbers.insert(row.numbers.end(), values.begin(), values.end());
   impl_->push(std::move(row));
 }
@@ -225,8 +287,10 @@ void RunStore::append_signals(double wall, std::int64_t step, std::int64_t fold,
                               std::span<const double> values) {
   FH_CHECK(values.size() == impl_->writer.width(RunTable::signals), "{} values for {} columns of signals",
            values.size(), impl_->writer.width(RunTable::signals));
-  detail::PendingRow row{
-      RunTable::signals, {wall, static_cast<double>(step), static_cast<double>(fold), static_cast<double>(epoch)}, {}};
+  detail::PendingRow row{RunTable::signals,
+                         {wall, static_cast<double>(step), static_cast<double>(fold), static_cast<double>(epoch)},
+                         {},
+                         false};
   row.numbers.insert(row.numbers.end(), values.begin(), values.end());
   impl_->push(std::move(row));
 }
@@ -239,7 +303,7 @@ void RunStore::append(RunTable table, RunRecord record) {
     for (auto before = record.begin(); before != field; ++before)
       FH_CHECK(before->first != field->first, "the column {} twice", field->first);
   }
-  impl_->push({table, {}, std::move(record)});
+  impl_->push({table, {}, std::move(record), /*removal=*/false});
 }
 
 namespace {
@@ -274,6 +338,10 @@ void RunStore::append(const RunCheckpoint& checkpoint) {
                                  {"bytes", checkpoint.bytes},
                                  {"rejected", std::int64_t{checkpoint.rejected}},
                                  {"metrics", checkpoint.metrics}});
+}
+
+void RunStore::forget_checkpoint(const std::string& path) {
+  impl_->push({RunTable::checkpoints, {}, {{"path", path}}, /*removal=*/true});
 }
 
 void RunStore::flush() {

@@ -73,11 +73,14 @@ class RunStore {
   std::filesystem::path checkpoints_folder() const;
   std::filesystem::path flight_folder() const;
 
-  // run.json. `change` gets the present content; the file is replaced after it. Throws Error when it cannot be written.
+  // run.json. `change` gets the present content; the file is replaced after it. A file that cannot be written (a full
+  // disk) is reported in the log and tried again with every commit.
   RunInfo info() const;
   void update_info(const std::function<void(RunInfo&)>& change);
   // Sets finished too, when the status is terminal.
   void set_status(const std::string& status, const std::string& reason = {});
+  // Where training stands; takes microseconds. The file follows at least once a second.
+  void set_progress(std::int64_t steps, std::int64_t fold, std::int64_t epoch);
 
   // Values in the order of TelemetryColumns; `wall` in seconds since 1970 UTC.
   void append_step(double wall, std::span<const double> values);
@@ -94,6 +97,8 @@ class RunStore {
   void append(RunTable table, RunRecord record);
   void append(const RunEvent& event);
   void append(const RunCheckpoint& checkpoint);
+  // Takes the checkpoint of that relative path out of the list: its file was removed.
+  void forget_checkpoint(const std::string& path);
 
   // Returns when all that was appended before is committed; throws the Error of the try when it could not be.
   void flush();

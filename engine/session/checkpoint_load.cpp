@@ -1,6 +1,8 @@
 // Strict reading of our own files: every tensor by name and shape.
 #include "engine/session/checkpoint_load.h"
 
+#include <charconv>
+
 #include "engine/base/error.h"
 #include "engine/config/load_config.h"
 #include "engine/device/registry.h"
@@ -22,6 +24,17 @@ std::string metadata_of(const SafetensorsFile& file, const char* key) {
     throw Error(fmt::format("the metadata has no \"{}\": this is no checkpoint of a training session", key),
                 {.file = file.path(), .field = key, .hint = "inspect shows what the file holds"});
   return found->second;
+}
+
+template <class T>
+T metadata_number(const SafetensorsFile& file, const char* key) {
+  const std::string text = metadata_of(file, key);
+  T value{};
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || stop != text.data() + text.size() || text.empty())
+    throw Error(fmt::format("the metadata's {} is \"{}\"; it must be a whole number from 0", key, text.substr(0, 40)),
+                {.file = file.path(), .field = key, .hint = "the file is damaged"});
+  return value;
 }
 
 void check_format(const SafetensorsFile& file) {
@@ -53,11 +66,18 @@ std::vector<float> read_arena(const SafetensorsFile& file, const TensorTable& ta
   return arena;
 }
 
-LearnerConfig stored_learner(const SafetensorsFile& file) {
+// Of the configuration stored with the file, what the network and its inputs depend on.
+void read_config(const SafetensorsFile& file, LoadedModel& m) {
   const auto config = nlohmann::json::parse(metadata_of(file, "config"), nullptr, false);
-  if (config.is_discarded() || !config.contains("learner"))
-    throw Error("the stored configuration cannot be read", {.file = file.path(), .field = "config"});
-  return parse_learner_config(config["learner"].dump(), file.path());
+  if (!config.is_object() || !config.contains("learner"))
+    throw Error("the stored configuration cannot be read",
+                {.file = file.path(), .field = "config", .hint = "the file is damaged"});
+  m.learner = parse_learner_config(config["learner"].dump(), file.path());
+  if (!config.contains("features")) return;
+  const auto& features = config["features"];
+  if (!features.is_object() || !features.contains("clip") || !features["clip"].is_number())
+    throw Error("the stored features.clip is no number", {.file = file.path(), .field = "config.features.clip"});
+  m.model.scaler.clip = features["clip"].get<float>();
 }
 
 template <class T>
@@ -73,11 +93,11 @@ LoadedModel load_model(const std::filesystem::path& path) {
   const SafetensorsFile file = SafetensorsFile::open(path);
   check_format(file);
   LoadedModel m;
-  m.learner = stored_learner(file);
+  read_config(file, m);
   const TensorTable table(m.learner);
-  m.fold = std::stoi(metadata_of(file, "fold"));
-  m.epoch = std::stoi(metadata_of(file, "epoch"));
-  m.step = std::stoull(metadata_of(file, "step"));
+  m.fold = metadata_number<int>(file, "fold");
+  m.epoch = metadata_number<int>(file, "epoch");
+  m.step = metadata_number<std::uint64_t>(file, "step");
   m.reason = metadata_of(file, "reason");
   m.params = read_arena(file, table, "params.");
   m.signals = read<float>(file, "signals", DType::f32, {kernels::kSignals});
@@ -140,9 +160,25 @@ nlohmann::json load_full(const std::filesystem::path& path, Learner& learner, Co
     upload_state(device, file, "collector." + block.name, static_cast<std::byte*>(block.data), block.bytes);
   collector.resumed();
   auto session = nlohmann::json::parse(metadata_of(file, "session"), nullptr, false);
-  if (session.is_discarded())
+  if (!session.is_object())
     throw Error("the session's state cannot be read", {.file = path.string(), .field = "session"});
   return session;
+}
+
+ModelBuffers::ModelBuffers(device::Device& device, const LoadedModel& model)
+    : params_(device, model.params.size()), signals_(device, model.signals.size()), control_(device, 1) {
+  upload(device, params_.data(), model.params.data(), model.params.size());
+  upload(device, signals_.data(), model.signals.data(), model.signals.size());
+  LearnerOptions options;
+  options.config = model.learner;
+  kernels::Control host{};
+  host.settings = settings_from(options);
+  for (std::size_t d = 0; d < kernels::kTrainingBranches; ++d) {
+    host.settings.v_min[d] = model.v_min[d];
+    host.settings.v_max[d] = model.v_max[d];
+    host.settings.gamma[d] = model.gamma[d];
+  }
+  upload(device, control_.data(), &host, 1);
 }
 
 CheckpointEvaluation evaluate_checkpoint(const std::filesystem::path& path, const Config& given) {
@@ -160,25 +196,13 @@ CheckpointEvaluation evaluate_checkpoint(const std::filesystem::path& path, cons
   const auto stream = device->create_stream();
   DeviceMarket market(*device, *stream, table);
   market.load_fold(*stream, m.model);
-  device::Buffer<float> params(*device, m.params.size()), signals(*device, m.signals.size());
-  device::Buffer<kernels::Control> control(*device, 1);
-  upload(*device, params.data(), m.params.data(), m.params.size());
-  upload(*device, signals.data(), m.signals.data(), m.signals.size());
-  LearnerOptions options;
-  options.config = m.learner;
-  kernels::Control host{};
-  host.settings = settings_from(options);
-  for (int d = 0; d < kernels::kTrainingBranches; ++d) {
-    host.settings.v_min[d] = m.v_min[d];
-    host.settings.v_max[d] = m.v_max[d];
-    host.settings.gamma[d] = m.gamma[d];
-  }
-  upload(*device, control.data(), &host, 1);
+  const ModelBuffers buffers(*device, m);
   const market::Range window = folds[m.fold].validation;
   Policy policy(*device, m.learner, tensors, evaluation_windows(config, window), "evaluate",
                 configured_precision(config, *device));
   Evaluator evaluator(*device, greedy_actor(policy), market, evaluator_options(config, window));
-  evaluator.start({.params = params.data(), .control = control.data(), .signals = signals.data(), .window = window});
+  evaluator.start(
+      {.params = buffers.params(), .control = buffers.control(), .signals = buffers.signals(), .window = window});
   evaluator.wait();
   return {.result = evaluator.result(), .fold = m.fold, .window = window};
 }

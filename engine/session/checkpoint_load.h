@@ -30,6 +30,19 @@ struct LoadedModel {
 // Throws Error with file and field: no checkpoint of ours, another format version, tensors missing or of another shape.
 LoadedModel load_model(const std::filesystem::path& path);
 
+// A loaded model as networks read it: parameters, signals, and a control block with its supports and discounts.
+class ModelBuffers {
+ public:
+  ModelBuffers(device::Device& device, const LoadedModel& model);
+  const float* params() const { return params_.data(); }
+  const float* signals() const { return signals_.data(); }
+  const kernels::Control* control() const { return control_.data(); }
+
+ private:
+  device::Buffer<float> params_, signals_;
+  device::Buffer<kernels::Control> control_;
+};
+
 // The session's part of a full checkpoint's metadata.
 nlohmann::json load_full(const std::filesystem::path& path, Learner& learner, Collector& collector);
 

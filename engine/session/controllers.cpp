@@ -26,11 +26,32 @@ double median(std::vector<double> values) {
 
 }  // namespace
 
+ControlledValues configured_values(const Config& config) {
+  ControlledValues out;
+  out.lr = config.learner.lr;
+  for (std::size_t d = 0; d < std::min(out.gamma.size(), config.learner.gamma.size()); ++d)
+    out.gamma[d] = config.learner.gamma[d];
+  out.epsilon = config.environment.epsilon;
+  out.max_grad_norm = config.learner.max_grad_norm;
+  return out;
+}
+
 Controllers::Controllers(const ControlledValues& first, const ControllerLimits& limits)
     : first_(first), limits_(limits), state_{.values = first, .epochs_without_best = 0, .mse_ema = {}} {}
 
 void Controllers::begin_fold() {
   state_ = {.values = first_, .epochs_without_best = 0, .mse_ema = {}};
+}
+
+void Controllers::set_first(const ControlledValues& first) {
+  const auto take = [](double& old_first, double& value, double fresh) {
+    if (fresh == old_first) return;
+    old_first = value = fresh;
+  };
+  take(first_.lr, state_.values.lr, first.lr);
+  take(first_.epsilon, state_.values.epsilon, first.epsilon);
+  take(first_.max_grad_norm, state_.values.max_grad_norm, first.max_grad_norm);
+  for (std::size_t d = 0; d < first.gamma.size(); ++d) take(first_.gamma[d], state_.values.gamma[d], first.gamma[d]);
 }
 
 ControllerDecision Controllers::end_epoch(const ControllerInputs& in) {

@@ -6,6 +6,8 @@
 #include <optional>
 #include <span>
 
+#include "engine/config/config.h"
+
 namespace foxhunt {
 
 inline constexpr int kControllerBranches = 4;
@@ -22,6 +24,9 @@ struct ControlledValues {
   double epsilon = 0.02;
   double max_grad_norm = 10;
 };
+
+// What the configuration starts with.
+ControlledValues configured_values(const Config& config);
 
 // Thresholds and bounds.
 struct ControllerLimits {
@@ -61,6 +66,9 @@ class Controllers {
   void begin_fold();
 
   const ControlledValues& values() const { return state_.values; }
+  const ControlledValues& first() const { return first_; }
+  // Other first values, set while it runs: a scalar whose first value changes goes to the new one, the others stay.
+  void set_first(const ControlledValues& first);
 
   // Kept in checkpoints: a resumed run goes on with it.
   struct State {

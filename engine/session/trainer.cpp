@@ -2,6 +2,7 @@
 #include "engine/session/trainer.h"
 
 #include <cmath>
+#include <utility>
 
 #include "engine/base/clock.h"
 #include "engine/base/error.h"
@@ -22,7 +23,6 @@ void Trainer::run() {
     }
     throw;
   }
-  if (!session_.options_.resume.empty()) resume(session_.options_.resume);
   Flow flow = Flow::go_on;
   if (session_.options_.start) {
     const int first = resumed_ ? fold_ : session_.options_.first_fold;
@@ -41,8 +41,13 @@ Trainer::Flow Trainer::train_folds(int first, int last) {
   last_fold_ = last;
   const auto each = static_cast<std::uint64_t>(config_.training.epochs) *
                     static_cast<std::uint64_t>(config_.training.steps_per_epoch);
+  const auto resumed_at =
+      resumed_ ? static_cast<std::uint64_t>(epoch_) * static_cast<std::uint64_t>(config_.training.steps_per_epoch) +
+                     epoch_step_
+               : 0;
   session_.publish([&](SessionStatus& s) {
-    s.planned_steps = s.step + each * static_cast<std::uint64_t>(last - first + 1);
+    s.step = steps_;
+    s.planned_steps = steps_ + each * static_cast<std::uint64_t>(std::max(0, last - first + 1)) - resumed_at;
     s.started = wall_seconds();
   });
   rate_started_ = steady_seconds();
@@ -55,20 +60,32 @@ Trainer::Flow Trainer::train_folds(int first, int last) {
 Trainer::Flow Trainer::run_fold(int index) {
   const market::Fold& fold = folds_.at(static_cast<std::size_t>(index));
   fold_ = index;
-  fold_result_ = FoldResult{};
-  fold_result_.index = index;
-  best_sharpe_.reset();
-  best_net_.reset();
-  epochs_without_best_ = 0;
   if (!resumed_) {
+    fold_result_ = FoldResult{};
+    fold_result_.index = index;
+    best_sharpe_.reset();
+    best_epoch_sharpe_.reset();
+    validated_best_.reset();
+    best_file_.clear();
+    epochs_without_best_ = 0;
     model_ = FoldModel::fit(table_, fold.train);
-    epoch_ = 0;
+    model_.scaler.clip = static_cast<float>(config_.features.clip);
+    epoch_ = begun_epoch_ = 0;
     epoch_step_ = 0;
     collected_ = false;
+    controllers_.begin_fold();
+    gradient_norms_.clear();
+    next_norm_ = steps_ + 1;
   }
   learner_->drain();
   market_->load_fold(learner_->stream(), model_);
+  if (resumed_pending_) {
+    launch_validation(resumed_pending_->first, resumed_pending_->second);
+    pending_whole_ = true;
+    resumed_pending_.reset();
+  }
   if (!resumed_) {
+    apply_controlled(0);
     if (!begun_)
       learner_->initialise();
     else
@@ -78,30 +95,28 @@ Trainer::Flow Trainer::run_fold(int index) {
   }
   begun_ = true;
   note("fold", "info",
-       fmt::format("fold {}: train bars {} to {}, validation bars {} to {}", index, fold.train.begin, fold.train.end,
-                   fold.validation.begin, fold.validation.end));
+       fmt::format("fold {} of {}: train bars {} to {}, validation bars {} to {}", index + 1, folds_.size(),
+                   fold.train.begin, fold.train.end, fold.validation.begin, fold.validation.end));
   Flow flow = Flow::go_on;
   while (epoch_ < config_.training.epochs && flow == Flow::go_on) {
     flow = run_epoch();
     if (config_.training.patience > 0 && epochs_without_best_ >= config_.training.patience && flow == Flow::go_on) {
       note("fold", "info",
-           fmt::format("fold {} ends after {} epochs without a better validation", index, epochs_without_best_));
+           fmt::format("fold {} ends after {} epochs without a better validation", index + 1, epochs_without_best_));
       break;
     }
   }
   if (flow != Flow::stop_now) read_validation();
+  resumed_ = false;
   return flow;
 }
 
 Trainer::Flow Trainer::run_epoch() {
   epoch_started_ = steady_seconds();
-  session_.publish([&](SessionStatus& s) {
-    s.fold = fold_;
-    s.epoch = epoch_;
-    s.epoch_step = epoch_step_;
-  });
   Flow flow = obey(false);
   if (flow != Flow::go_on) return flow;
+  begun_epoch_ = epoch_;
+  show_progress();
   set_state(SessionState::training);
   resumed_ = false;
   if (!collected_) {
@@ -115,7 +130,7 @@ Trainer::Flow Trainer::run_epoch() {
   if (epoch_step_ < static_cast<std::uint64_t>(config_.training.steps_per_epoch)) {
     if (epoch_step_ > 0) {
       read_validation();
-      start_validation();
+      start_validation(false);
     }
     return flow;
   }
@@ -133,9 +148,7 @@ Trainer::Flow Trainer::collect() {
   statistics_ = collector_->statistics();
   apply_rewards();
   next_rewards_ = rewards_;
-  next_rewards_.update(collector_->rewards(),
-                       std::array<double, 4>{config_.learner.gamma[0], config_.learner.gamma[1],
-                                             config_.learner.gamma[2], config_.learner.gamma[3]});
+  next_rewards_.update(collector_->rewards(), controllers_.values().gamma);
   collected_ = true;
   return Flow::go_on;
 }
@@ -166,7 +179,7 @@ Trainer::Flow Trainer::one_step() {
     set_state(SessionState::halted, places.empty() ? "stopped by a guard" : "values that are not finite: " + places);
     return Flow::halted;
   }
-  if (evaluator_->running()) evaluator_->ready();  // launches its next part
+  if (evaluator_->running() && evaluator_->ready()) save_when_validated();  // ready() launches its next part
   if (guard_.due(steps_)) {
     const Flow flow = check_live();
     if (flow != Flow::go_on) return flow;
@@ -182,12 +195,13 @@ void Trainer::show_progress() {
     s.step = steps_;
     s.epoch_step = epoch_step_;
     s.fold = fold_;
-    s.epoch = epoch_;
+    s.epoch = begun_epoch_;
     if (span > 0.5) s.steps_per_second = static_cast<double>(steps_ - rate_steps_) / span;
     s.seconds_left = s.steps_per_second > 0 && s.planned_steps > s.step
                          ? static_cast<double>(s.planned_steps - s.step) / s.steps_per_second
                          : 0;
   });
+  store_->set_progress(static_cast<std::int64_t>(steps_), fold_, begun_epoch_);
   if (span > 5) {
     rate_started_ = now;
     rate_steps_ = steps_;
@@ -233,13 +247,16 @@ Trainer::Flow Trainer::command(const Session::Pending& pending) {
         if (training) throw usage_error("folds are being trained already");
         const int last = c.last < 0 ? static_cast<int>(folds_.size()) - 1 : c.last;
         if (c.first < 0 || c.first > last || last >= static_cast<int>(folds_.size()))
-          throw usage_error(fmt::format("folds {} to {}; there are folds 0 to {}", c.first, last, folds_.size() - 1));
-        session_.finish(pending.number, fmt::format("folds {} to {}", c.first, last));
+          throw usage_error(fmt::format("folds {} to {} are asked for; there are folds 1 to {}", c.first + 1, last + 1,
+                                        folds_.size()));
+        session_.finish(pending.number, fmt::format("folds {} to {}", c.first + 1, last + 1));
         return train_folds(c.first, last);
       }
       case CommandKind::pause:
         if (!training) throw usage_error("nothing is being trained");
         learner_->drain();
+        if (deferred_save_) evaluator_->wait();
+        save_when_validated();
         paused_ = true;
         show_progress();
         set_state(SessionState::paused);
@@ -265,9 +282,12 @@ Trainer::Flow Trainer::command(const Session::Pending& pending) {
       }
       case CommandKind::save_checkpoint:
         if (!begun_) throw usage_error("there is nothing to save yet");
-        save("manual", true);
-        checkpointer_->drain();
-        break;
+        if (deferred_save_) throw usage_error("a checkpoint waits for the validation to be saved already");
+        deferred_save_ = pending.number;
+        if (paused_ && pending_) evaluator_->wait();
+        save_when_validated();
+        note("command", "info", fmt::format("{} at step {}", command_name(c.kind), steps_));
+        return Flow::go_on;  // finished when the file is written
       case CommandKind::stop_and_save:
       case CommandKind::stop_now:
         paused_ = false;
@@ -293,11 +313,12 @@ void Trainer::set_value(const Command& c) {
   const auto fresh = learner_options(changed, *device_, static_cast<int>(folds_.size()));
   if (c.field == "learner.lr" || c.field == "learner.max_grad_norm" || c.field == "learner.weight_decay" ||
       c.field == "environment.epsilon") {
+    controllers_.set_first(configured_values(changed));
     learner_->edit_settings([&](kernels::Settings& s) {
-      s.lr = static_cast<float>(fresh.config.lr);
-      s.max_grad_norm = static_cast<float>(fresh.config.max_grad_norm);
+      s.lr = static_cast<float>(controllers_.values().lr);
+      s.max_grad_norm = static_cast<float>(controllers_.values().max_grad_norm);
       s.weight_decay = static_cast<float>(fresh.config.weight_decay);
-      s.epsilon = static_cast<float>(fresh.epsilon);
+      s.epsilon = static_cast<float>(controllers_.values().epsilon);
     });
   } else if (c.field.starts_with("guards.")) {
     auto settings = guard_.settings();
@@ -336,7 +357,7 @@ void Trainer::end_session(Flow flow) {
   if (flow == Flow::halted) {
     const std::string reason = session_.status()->reason;
     write_flight();
-    save("rejected", true);
+    save("rejected");
     checkpointer_->drain();
     note("status", "error", "halted: " + reason);
     set_state(SessionState::halted, reason);
@@ -344,9 +365,14 @@ void Trainer::end_session(Flow flow) {
   }
   if (flow != Flow::stop_now && begun_) {
     const auto& epochs = fold_result_.epochs;
-    save("stop", true, -1,
-         epochs.empty() ? nlohmann::ordered_json(nullptr) : metrics_json(epochs.back()->evaluation.metrics));
+    save("stop", epochs.empty() ? nlohmann::ordered_json(nullptr) : metrics_json(epochs.back()->evaluation.metrics),
+         std::exchange(deferred_save_, 0));
     checkpointer_->drain();
+    if (!save_error_.empty())
+      throw Error(
+          fmt::format("training ended at step {}, but its last checkpoint could not be written: {}", steps_,
+                      save_error_),
+          {.file = store_->checkpoints_folder().string(), .hint = "free some space; earlier checkpoints stand"});
   }
   const bool finished = flow == Flow::go_on;
   const std::string reason = flow == Flow::limit ? fmt::format("{} steps reached", steps_)
@@ -367,7 +393,7 @@ void Trainer::close() noexcept {
       store_->update_info([&](RunInfo& info) {
         info.steps = static_cast<std::int64_t>(steps_);
         info.fold = fold_;
-        info.epoch = epoch_;
+        info.epoch = begun_epoch_;
       });
       store_->set_status(is_terminal(status->state) ? state_name(status->state) : "failed", status->reason);
       recorder_.reset();

@@ -1,7 +1,11 @@
 // The worker's side of a session: prepares data and device, runs folds and epochs, obeys commands between launches.
 //
-// Epoch: collect -> K steps -> guards -> launch validation from a snapshot slot -> read the previous epoch's validation
-// -> checkpoints. Validation is read at these fixed places alone, so that a run does not depend on how fast it went.
+// Epoch: collect -> K steps -> guards -> read the previous epoch's validation -> controllers -> launch validation from
+// a snapshot slot -> checkpoints. What training depends on is read at these fixed places alone, so that a run does not
+// depend on how fast it went.
+//
+// Folds, epochs and environments are counted from 0 in everything that is stored; sentences for people count folds and
+// epochs from 1. "epoch" is the one that was begun last: at its end and until the next one begins, it stays.
 #pragma once
 
 #include <memory>
@@ -19,6 +23,7 @@
 #include "engine/run/run_sink.h"
 #include "engine/run/run_store.h"
 #include "engine/session/checkpointer.h"
+#include "engine/session/controllers.h"
 #include "engine/session/session.h"
 #include "engine/telemetry/drift_guard.h"
 #include "engine/telemetry/recorder.h"
@@ -40,9 +45,23 @@ class Trainer {
   // trainer_prepare.cpp
   void prepare();
   void load_data();
-  void open_run();
   void build();
+  void open_run();
+  void start_recording();
+
+  // trainer_state.cpp: what a full checkpoint keeps of the session beside the device's memory
+  nlohmann::ordered_json session_state() const;
+  std::map<std::string, std::string> checkpoint_metadata(const std::string& reason,
+                                                         const nlohmann::ordered_json& metrics, bool full) const;
   void resume(const std::filesystem::path& checkpoint);
+  void restore(const nlohmann::json& state);
+  void adopt_best(const std::filesystem::path& resumed_from);
+
+  // trainer_controllers.cpp
+  void take_gradient_norms();
+  ControllerDecision decide(const telemetry::Snapshot& snapshot);
+  void apply_controlled(double alpha_drop);
+  void note_decision(const ControlledValues& before, const ControllerDecision& decision);
 
   // trainer.cpp
   Flow train_folds(int first, int last);
@@ -63,18 +82,19 @@ class Trainer {
   Flow end_epoch();
   void apply_rewards();
   Flow check_drift(const telemetry::Snapshot& snapshot);
-  void start_validation();
+  void start_validation(bool whole_epoch);
+  void launch_validation(int epoch, std::uint64_t step);
   void read_validation();
-  void keep_best(const EpochResult& result);
+  void keep_best(const EpochResult& result, bool whole_epoch);
   void record_epoch(const telemetry::Snapshot& snapshot);
   void record_evaluation(const EpochResult& result);
-  void save(const std::string& reason, bool full, int slot = -1, const nlohmann::ordered_json& metrics = nullptr);
-  void saved(const std::string& reason, bool full, std::uint64_t step, int fold, int epoch, const std::string& metrics,
-             const SaveResult& result);
+  void save(const std::string& reason, const nlohmann::ordered_json& metrics = nullptr, std::uint64_t command = 0);
+  void save_best(const EpochResult& result);
+  void write_checkpoint(SaveRequest request, RunCheckpoint row, std::uint64_t command);
+  void saved(RunCheckpoint row, std::uint64_t command, const SaveResult& result);
+  void save_when_validated();
   void forget_old_checkpoints();
   void write_flight();
-  std::map<std::string, std::string> checkpoint_metadata(const std::string& reason,
-                                                         const nlohmann::ordered_json& metrics) const;
   void note(const std::string& kind, const std::string& severity, const std::string& message);
 
   Session& session_;
@@ -94,7 +114,8 @@ class Trainer {
   std::unique_ptr<device::Event> snapshot_event_;
 
   // Where training stands.
-  int fold_ = 0, last_fold_ = 0, epoch_ = 0;
+  int fold_ = 0, last_fold_ = 0;
+  int epoch_ = 0, begun_epoch_ = 0;  // to be trained now or next; begun last
   std::uint64_t epoch_step_ = 0, steps_ = 0;
   bool begun_ = false;      // some fold has been trained
   bool resumed_ = false;    // in the middle of fold_, epoch_, epoch_step_
@@ -109,15 +130,26 @@ class Trainer {
   // Validation in flight and what has come of the fold.
   int slot_ = 0;
   std::optional<EpochResult> pending_;
-  FoldResult fold_result_;
-  std::optional<double> best_sharpe_, best_net_;
+  bool pending_whole_ = false;          // of a whole epoch: the rules below follow these alone, for a run that stops in
+                                        // the middle of an epoch and is resumed must go on as if it had not
+  std::optional<bool> validated_best_;  // whether the validation read since the last epoch's end was the best
+  std::optional<double> best_epoch_sharpe_;
   int epochs_without_best_ = 0;
+  std::optional<std::pair<int, std::uint64_t>> resumed_pending_;  // epoch and step of a validation to launch again
+  FoldResult fold_result_;
+  std::optional<double> best_sharpe_;
+  std::string best_file_;  // name of the best checkpoint of the fold
   std::int64_t trials_ = 0;
   std::vector<double> trial_sharpes_;
+  Controllers controllers_;
+  std::vector<double> gradient_norms_;  // before clipping, of the epoch's last steps
+  std::uint64_t next_norm_ = 1;         // step whose norm is taken next
   double epoch_started_ = 0, rate_started_ = 0;
   std::uint64_t rate_steps_ = 0;
   double shown_ = 0;
   std::vector<std::filesystem::path> periodic_;  // full files that may be removed when newer ones stand
+  std::uint64_t deferred_save_ = 0;              // command that waits for the validation in flight
+  std::string save_error_;                       // of the last file; the writing thread's until it is drained
   bool closed_ = false;
 };
 

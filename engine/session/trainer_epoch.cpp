@@ -1,5 +1,6 @@
 // The end of an epoch: guards, validation, rewards, checkpoints, and the rows that the run folder keeps of it.
 #include <cmath>
+#include <utility>
 
 #include "engine/base/atomic_file.h"
 #include "engine/base/clock.h"
@@ -31,6 +32,10 @@ double variance(const std::vector<double>& values) {
 
 constexpr std::size_t kPeriodicKept = 2;
 
+std::string checkpoint_file_name(int fold, std::uint64_t step, const std::string& reason) {
+  return fmt::format("fold{}-step{:09}-{}.safetensors", fold, step, reason);
+}
+
 }  // namespace
 
 Trainer::Flow Trainer::end_epoch() {
@@ -38,8 +43,17 @@ Trainer::Flow Trainer::end_epoch() {
   telemetry::Snapshot snapshot;
   FH_CHECK(telemetry::SnapshotReader(learner_->telemetry()->mapped()).read(snapshot), "no telemetry after an epoch");
   const Flow drift = check_drift(snapshot);
+  ControllerDecision decision;
+  const ControlledValues before = controllers_.values();
+  if (drift == Flow::go_on) {
+    set_state(SessionState::validating);
+    read_validation();
+    save_when_validated();
+    decision = decide(snapshot);
+  }
   device::Recorder recorder(*device_, learner_->stream(), device::ModuleSet::eager);
   kernels::EpochWords words{};
+  for (std::size_t i = 0; i < decision.fired.size(); ++i) words.controllers[i] = decision.fired[i];
   words.reward_median = static_cast<float>(rewards_.spread().median);
   words.reward_iqr = static_cast<float>(rewards_.spread().iqr);
   learner_->telemetry()->record_end_epoch(recorder, words);
@@ -47,16 +61,17 @@ Trainer::Flow Trainer::end_epoch() {
   recorder_->flush();
   record_epoch(snapshot);
   if (drift != Flow::go_on) return drift;
-  set_state(SessionState::validating);
-  read_validation();
-  start_validation();
+  note_decision(before, decision);
+  apply_controlled(decision.alpha_drop);
+  start_validation(true);
   ++epoch_;
   epoch_step_ = 0;
   collected_ = false;
+  gradient_norms_.clear();
   const int every = config_.training.checkpoint_epochs;
   const bool last = epoch_ >= config_.training.epochs;
   rewards_ = next_rewards_;
-  if (every > 0 && epoch_ % every == 0 && !last) save("periodic", true);
+  if (every > 0 && epoch_ % every == 0 && !last) save("periodic");
   show_progress();
   set_state(SessionState::training);
   return Flow::go_on;
@@ -86,11 +101,16 @@ Trainer::Flow Trainer::check_drift(const telemetry::Snapshot& snapshot) {
   return Flow::halted;
 }
 
-void Trainer::start_validation() {
+void Trainer::start_validation(bool whole_epoch) {
+  ++trials_;
+  pending_whole_ = whole_epoch;
+  launch_validation(epoch_, steps_);
+}
+
+void Trainer::launch_validation(int epoch, std::uint64_t step) {
   slot_ = (slot_ + 1) % Learner::kSlots;
   learner_->snapshot(slot_);
   device_->record(*snapshot_event_, learner_->stream());
-  ++trials_;
   evaluator_->start({.params = learner_->snapshot_params(slot_),
                      .control = learner_->snapshot_control(slot_),
                      .signals = learner_->snapshot_signals(slot_),
@@ -99,8 +119,8 @@ void Trainer::start_validation() {
                      .trial_variance = variance(trial_sharpes_),
                      .after = snapshot_event_.get()});
   pending_ = EpochResult{};
-  pending_->epoch = epoch_;
-  pending_->step = steps_;
+  pending_->epoch = epoch;
+  pending_->step = step;
 }
 
 void Trainer::read_validation() {
@@ -110,37 +130,38 @@ void Trainer::read_validation() {
   pending_.reset();
   result->evaluation = evaluator_->result();
   if (const auto sharpe = result->evaluation.metrics.bar_sharpe) trial_sharpes_.push_back(*sharpe);
-  keep_best(*result);
+  keep_best(*result, pending_whole_);
   result->best = fold_result_.best_step == result->step;
   fold_result_.epochs.push_back(result);
   record_evaluation(*result);
   session_.publish_result(std::make_shared<FoldResult>(fold_result_));
   note(
       "epoch", "info",
-      fmt::format("fold {} epoch {}: validation net {:.2f}, Sharpe {}, {} trades{}", fold_, result->epoch,
+      fmt::format("fold {} epoch {}: validation net {:.2f}, Sharpe {}, {} trades{}", fold_ + 1, result->epoch + 1,
                   result->evaluation.metrics.net,
                   result->evaluation.metrics.sharpe ? fmt::format("{:.3f}", *result->evaluation.metrics.sharpe) : "n/a",
                   result->evaluation.metrics.trades, result->best ? ", best so far" : ""));
 }
 
 // By Sharpe; a policy that never trades has none, and is better only than a loss.
-void Trainer::keep_best(const EpochResult& result) {
+void Trainer::keep_best(const EpochResult& result, bool whole_epoch) {
   const Metrics& m = result.evaluation.metrics;
   const double sharpe = m.sharpe.value_or(0.0);
-  if (best_sharpe_ && sharpe <= *best_sharpe_) {
-    ++epochs_without_best_;
-    return;
+  if (whole_epoch) {
+    const bool better = !best_epoch_sharpe_ || sharpe > *best_epoch_sharpe_;
+    validated_best_ = better;
+    epochs_without_best_ = better ? 0 : epochs_without_best_ + 1;
+    if (better) best_epoch_sharpe_ = sharpe;
   }
-  epochs_without_best_ = 0;
+  if (best_sharpe_ && sharpe <= *best_sharpe_) return;
   best_sharpe_ = sharpe;
-  best_net_ = m.net;
   fold_result_.best_step = result.step;
   fold_result_.best_metrics = metrics_json(m);
   store_->update_info([&](RunInfo& info) {
     info.best["net"] = m.net;
     info.best["sharpe"] = sharpe;
   });
-  save("best", false, slot_, fold_result_.best_metrics);
+  save_best(result);
 }
 
 void Trainer::record_epoch(const telemetry::Snapshot& snapshot) {
@@ -148,7 +169,7 @@ void Trainer::record_epoch(const telemetry::Snapshot& snapshot) {
   RunRecord row{{"wall", wall_seconds()},
                 {"step", static_cast<std::int64_t>(steps_)},
                 {"fold", std::int64_t{fold_}},
-                {"epoch", std::int64_t{epoch_}},
+                {"epoch", std::int64_t{begun_epoch_}},
                 {"seconds", steady_seconds() - epoch_started_},
                 {"q_mean", static_cast<double>(snapshot.q_epoch_mean)},
                 {"reward_scale", rewards_.scale()},
@@ -216,91 +237,86 @@ void Trainer::record_evaluation(const EpochResult& result) {
   }
 }
 
-std::map<std::string, std::string> Trainer::checkpoint_metadata(const std::string& reason,
-                                                                const nlohmann::ordered_json& metrics) const {
-  const auto rewards = [](const RewardStatistics& statistics) {
-    const auto state = statistics.state();
-    nlohmann::ordered_json low = nlohmann::ordered_json::array(), high = low;
-    for (const Support& s : state.supports) {
-      low.push_back(s.low);
-      high.push_back(s.high);
-    }
-    return nlohmann::ordered_json{{"scale", state.scale},   {"may_narrow", state.may_narrow}, {"low", low},
-                                  {"high", high},           {"median", state.spread.median},  {"iqr", state.spread.iqr},
-                                  {"rms", state.spread.rms}};
-  };
-  const nlohmann::ordered_json session{{"epoch_step", epoch_step_},
-                                       {"collected", collected_},
-                                       {"reward_scale", learner_->settings().reward_scale},
-                                       {"c51_alpha_floor", learner_->settings().c51_alpha_floor},
-                                       {"rewards", rewards(rewards_)},
-                                       {"next_rewards", rewards(next_rewards_)},
-                                       {"drift_previous", guard_.previous() ? nlohmann::ordered_json(*guard_.previous())
-                                                                            : nlohmann::ordered_json(nullptr)}};
-  return {{"format_version", kCheckpointFormat},
-          {"layout_fingerprint", fmt::format("{:016x}", learner_->table().fingerprint())},
-          {"config", to_json(config_).dump()},
-          {"config_hash", config_hash(config_)},
-          {"step", std::to_string(steps_)},
-          {"fold", std::to_string(fold_)},
-          {"epoch", std::to_string(epoch_)},
-          {"metrics", metrics.dump()},
-          {"reason", reason},
-          {"pinned_algorithms", device_->pinned_algorithms()},
-          {"data_fingerprint", fmt::format("{:016x}", table_.fingerprint)},
-          {"session", session.dump()}};
+// What stands now, to go on from.
+void Trainer::save(const std::string& reason, const nlohmann::ordered_json& metrics, std::uint64_t command) {
+  take_gradient_norms();
+  RunCheckpoint row;
+  row.step = static_cast<std::int64_t>(steps_);
+  row.epoch = begun_epoch_;
+  row.reason = reason;
+  row.kind = "full";
+  row.rejected = reason == "rejected";
+  row.metrics = metrics.is_null() ? "" : metrics.dump();
+  SaveRequest request;
+  request.metadata = checkpoint_metadata(reason, metrics, true);
+  write_checkpoint(std::move(request), std::move(row), command);
 }
 
-void Trainer::save(const std::string& reason, bool full, int slot, const nlohmann::ordered_json& metrics) {
+// The model of a snapshot slot, which is of the validated epoch and not of now.
+void Trainer::save_best(const EpochResult& result) {
+  RunCheckpoint row;
+  row.step = static_cast<std::int64_t>(result.step);
+  row.epoch = result.epoch;
+  row.reason = "best";
+  row.kind = "model";
+  row.metrics = fold_result_.best_metrics.dump();
   SaveRequest request;
-  std::uint64_t step = steps_;
-  int epoch = epoch_;
-  request.metadata = checkpoint_metadata(reason, metrics);
-  if (slot >= 0) {  // the slot is of the validated epoch, not of now
-    step = fold_result_.best_step;
-    epoch = std::max(0, fold_result_.epochs.empty() ? 0 : fold_result_.epochs.back()->epoch + 1);
-    request.metadata["step"] = std::to_string(step);
-    request.metadata["epoch"] = std::to_string(epoch);
-  }
-  request.path = store_->checkpoints_folder() / fmt::format("fold{}-step{:09}-{}.safetensors", fold_, step, reason);
-  request.full = full;
-  request.slot = slot;
+  request.full = false;
+  request.slot = slot_;
+  request.metadata = checkpoint_metadata("best", fold_result_.best_metrics, false);
+  request.metadata["step"] = std::to_string(row.step);
+  request.metadata["epoch"] = std::to_string(row.epoch);
+  best_file_ = checkpoint_file_name(fold_, result.step, "best");
+  write_checkpoint(std::move(request), std::move(row), 0);
+}
+
+void Trainer::write_checkpoint(SaveRequest request, RunCheckpoint row, std::uint64_t command) {
+  row.fold = fold_;
+  request.path =
+      store_->checkpoints_folder() / checkpoint_file_name(fold_, static_cast<std::uint64_t>(row.step), row.reason);
   request.model = model_;
-  const int fold = fold_;
-  const std::string text = metrics.is_null() ? "" : metrics.dump();
-  checkpointer_->save(std::move(request), [this, reason, full, step, fold, epoch, text](const SaveResult& result) {
-    saved(reason, full, step, fold, epoch, text, result);
-  });
+  checkpointer_->save(std::move(request),
+                      [this, row = std::move(row), command](const SaveResult& result) { saved(row, command, result); });
   const double blocked = checkpointer_->blocked_ms();
   session_.publish([&](SessionStatus& s) { s.save_blocked_ms = blocked; });
 }
 
+// A checkpoint of now must hold what the validation in flight will say; training goes on until it has said it.
+void Trainer::save_when_validated() {
+  if (!deferred_save_ || (pending_ && !evaluator_->ready())) return;
+  read_validation();
+  save("manual", nullptr, std::exchange(deferred_save_, 0));
+}
+
 // On the writing thread.
-void Trainer::saved(const std::string& reason, bool full, std::uint64_t step, int fold, int epoch,
-                    const std::string& metrics, const SaveResult& result) {
+void Trainer::saved(RunCheckpoint row, std::uint64_t command, const SaveResult& result) {
+  save_error_ = result.error;
   if (!result.error.empty()) {
+    const std::string message = "a checkpoint could not be written: " + result.error;
     session_.note({.wall = 0,
-                   .step = step,
-                   .fold = fold,
-                   .epoch = epoch,
+                   .step = static_cast<std::uint64_t>(row.step),
+                   .fold = static_cast<int>(row.fold),
+                   .epoch = static_cast<int>(row.epoch),
                    .kind = "checkpoint",
                    .severity = "error",
-                   .message = "a checkpoint could not be written: " + result.error});
+                   .message = message});
+    RunEvent event;
+    event.step = row.step;
+    event.fold = row.fold;
+    event.epoch = row.epoch;
+    event.kind = "checkpoint";
+    event.severity = "error";
+    event.message = message;
+    store_->append(event);
+    if (command) session_.finish(command, message, true);
     return;
   }
-  RunCheckpoint row;
-  row.step = static_cast<std::int64_t>(step);
-  row.fold = fold;
-  row.epoch = epoch;
-  row.reason = reason;
-  row.kind = full ? "full" : "model";
   row.path = std::filesystem::relative(result.path, store_->folder()).string();
   row.bytes = static_cast<std::int64_t>(result.bytes);
-  row.rejected = reason == "rejected";
-  row.metrics = metrics;
   store_->append(row);
   session_.add_checkpoint(std::filesystem::absolute(result.path));
-  if (reason == "periodic") {
+  if (command) session_.finish(command, fmt::format("saved as {}", result.path.filename().string()));
+  if (row.reason == "periodic") {
     periodic_.push_back(result.path);
     forget_old_checkpoints();
   }
@@ -311,13 +327,15 @@ void Trainer::forget_old_checkpoints() {
   while (periodic_.size() > kPeriodicKept) {
     std::error_code ignored;
     std::filesystem::remove(periodic_.front(), ignored);
+    store_->forget_checkpoint(std::filesystem::relative(periodic_.front(), store_->folder()).string());
     session_.remove_checkpoint(std::filesystem::absolute(periodic_.front()));
     periodic_.erase(periodic_.begin());
   }
 }
 
 // The last seconds at full rate, as JSON: columns once, a row a step, and the value that left its healthy range first.
-void Trainer::write_flight() {
+// A disk that takes no more must not hide why training halted.
+void Trainer::write_flight() try {
   recorder_->flush();
   const telemetry::FlightReport report = recorder_->flight();
   nlohmann::ordered_json out{{"step", steps_}, {"reason", session_.status()->reason}};
@@ -338,13 +356,15 @@ void Trainer::write_flight() {
   }
   std::filesystem::create_directories(store_->flight_folder());
   write_file_atomically(store_->flight_folder() / fmt::format("step{:09}.json", steps_), out.dump());
+} catch (const std::exception& e) {
+  note("warning", "error", fmt::format("the flight recording could not be written: {}", e.what()));
 }
 
 void Trainer::note(const std::string& kind, const std::string& severity, const std::string& message) {
   session_.note({.wall = 0,
                  .step = steps_,
                  .fold = fold_,
-                 .epoch = epoch_,
+                 .epoch = begun_epoch_,
                  .kind = kind,
                  .severity = severity,
                  .message = message});
@@ -352,7 +372,7 @@ void Trainer::note(const std::string& kind, const std::string& severity, const s
   RunEvent event;
   event.step = static_cast<std::int64_t>(steps_);
   event.fold = fold_;
-  event.epoch = epoch_;
+  event.epoch = begun_epoch_;
   event.kind = kind;
   event.severity = severity;
   event.message = message;

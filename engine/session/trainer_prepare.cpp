@@ -8,7 +8,6 @@
 #include "engine/config/load_config.h"
 #include "engine/environment/rules.h"
 #include "engine/market/market_loader.h"
-#include "engine/session/checkpoint_load.h"
 #include "engine/session/run_setup.h"
 #include "engine/telemetry/telemetry.h"
 
@@ -17,7 +16,9 @@ namespace {
 
 std::array<Support, kernels::kTrainingBranches> configured_supports(const LearnerConfig& c) {
   std::array<Support, kernels::kTrainingBranches> out{};
-  for (std::size_t d = 0; d < out.size(); ++d) out[d] = {c.v_min.at(d), c.v_max.at(d)};
+  // Other numbers of branches are refused once the session prepares.
+  for (std::size_t d = 0; d < std::min({out.size(), c.v_min.size(), c.v_max.size()}); ++d)
+    out[d] = {c.v_min[d], c.v_max[d]};
   return out;
 }
 
@@ -38,7 +39,8 @@ Trainer::Trainer(Session& session)
     : session_(session),
       config_(session.config_),
       rewards_(configured_supports(config_.learner)),
-      guard_(drift_settings(config_.guards)) {}
+      guard_(drift_settings(config_.guards)),
+      controllers_(configured_values(config_)) {}
 
 Trainer::~Trainer() = default;
 
@@ -52,10 +54,11 @@ void Trainer::prepare() {
   });
   device_ = open_configured_device(config_);
   resolve_defaults(config_, *device_);
-  // Options are checked before a folder is made.
-  collector_options(config_);
-  open_run();
+  // All that can be refused is refused before a folder is made.
   build();
+  if (!session_.options_.resume.empty()) resume(session_.options_.resume);
+  open_run();
+  start_recording();
   session_.publish([&](SessionStatus& s) {
     s.activity.clear();
     s.device = device_->info().name + " " + device_->info().description;
@@ -113,9 +116,14 @@ void Trainer::open_run() {
                            : table_.simulated      ? "simulated"
                            : table_.symbol.empty() ? "run"
                                                    : table_.symbol;
-  store_ = o.run_folder.empty() ? RunStore::create(o.runs_folder, slug, info, telemetry_columns())
-                                : RunStore::create_at(o.run_folder, info, telemetry_columns());
+  RunStoreOptions storing;
+  storing.commit_seconds = 0.1;  // who watches from another process sees ten times a second how it goes
+  store_ = o.run_folder.empty() ? RunStore::create(o.runs_folder, slug, info, telemetry_columns(), storing)
+                                : RunStore::create_at(o.run_folder, info, telemetry_columns(), storing);
   for (const auto& w : table_.report.warnings) note("warning", "info", "data: " + w.message);
+  if (!begun_) return;
+  note("status", "info", fmt::format("resumed from {} at step {}", o.resume.filename().string(), steps_));
+  adopt_best(o.resume);
 }
 
 void Trainer::build() {
@@ -145,55 +153,15 @@ void Trainer::build() {
   evaluator_ = std::make_unique<Evaluator>(*device_, greedy_actor(*greedy_), *market_, evaluating);
   checkpointer_ = std::make_unique<Checkpointer>(*device_, *learner_, *collector_);
   snapshot_event_ = device_->create_event();
+}
+
+void Trainer::start_recording() {
   sink_ = std::make_unique<RunStoreSink>(*store_);
   telemetry::RecorderOptions recording;
   recording.rows_per_second = config_.telemetry.record_rows_per_second;
-  recording.next_step = 1;
+  recording.next_step = steps_ + 1;
   recorder_ = std::make_unique<telemetry::RunRecorder>(learner_->telemetry()->mapped(), *sink_, recording);
   session_.publish_telemetry(&learner_->telemetry()->mapped());
-}
-
-void Trainer::resume(const std::filesystem::path& checkpoint) {
-  const LoadedModel model = load_model(checkpoint);
-  if (model.reason == "rejected" && !session_.options_.accept_rejected)
-    throw usage_error(
-        "a guard rejected this checkpoint",
-        {.file = checkpoint.string(), .field = "reason", .hint = "resume an earlier one, or say --accept-rejected"});
-  const nlohmann::json state = load_full(checkpoint, *learner_, *collector_);
-  model_ = model.model;
-  learner_->edit_settings([&](kernels::Settings& s) {
-    for (int d = 0; d < kernels::kTrainingBranches; ++d) {
-      s.v_min[d] = model.v_min[d];
-      s.v_max[d] = model.v_max[d];
-      s.gamma[d] = model.gamma[d];
-    }
-    s.reward_scale = state.at("reward_scale").get<float>();
-    s.fold = static_cast<std::uint32_t>(model.fold);
-    s.epoch = static_cast<std::uint32_t>(model.epoch);
-    s.c51_alpha_floor = state.at("c51_alpha_floor").get<float>();
-  });
-  fold_ = model.fold;
-  epoch_ = model.epoch;
-  epoch_step_ = state.at("epoch_step");
-  collected_ = state.at("collected");
-  steps_ = model.step;
-  const auto restore = [&](const char* name, RewardStatistics& statistics) {
-    const auto& stored = state.at(name);
-    RewardStatistics::State rewards;
-    rewards.scale = stored.at("scale");
-    rewards.may_narrow = stored.at("may_narrow");
-    rewards.spread = {.median = stored.at("median"), .iqr = stored.at("iqr"), .rms = stored.at("rms")};
-    for (std::size_t d = 0; d < rewards.supports.size(); ++d)
-      rewards.supports[d] = {stored.at("low").at(d), stored.at("high").at(d)};
-    statistics.restore(rewards);
-  };
-  restore("rewards", rewards_);
-  restore("next_rewards", next_rewards_);
-  has_scale_ = true;
-  if (!state.at("drift_previous").is_null()) guard_.restore(state.at("drift_previous").get<double>());
-  recorder_->restart(steps_ + 1);
-  begun_ = resumed_ = true;
-  note("status", "info", fmt::format("resumed from {} at step {}", checkpoint.filename().string(), steps_));
 }
 
 }  // namespace foxhunt

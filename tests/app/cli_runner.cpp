@@ -4,12 +4,14 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
+#include <optional>
 #include <sstream>
 #include <thread>
 
@@ -26,6 +28,12 @@ std::string contents(const std::filesystem::path& path) {
   std::ostringstream text;
   text << file.rdbuf();
   return text.str();
+}
+
+// Beyond the limit a write fails with EFBIG instead of ending the program: an ignored signal stays so across exec.
+void limit_files(std::uint64_t bytes) {
+  const rlimit limit{bytes, bytes};
+  if (setrlimit(RLIMIT_FSIZE, &limit) != 0 || signal(SIGXFSZ, SIG_IGN) == SIG_ERR) _exit(126);
 }
 
 void become(const std::vector<std::string>& words, const std::filesystem::path& out, const std::filesystem::path& err,
@@ -47,15 +55,20 @@ void become(const std::vector<std::string>& words, const std::filesystem::path& 
   _exit(127);
 }
 
-// Waits for the child; sends the interrupts when their sign is there.
+// Waits for the child; sends the signals when their sign is there.
 int wait_for(pid_t child, const CliOptions& options) {
+  using Clock = std::chrono::steady_clock;
   int status = 0, left = options.interrupt_after.empty() ? 0 : options.interrupts;
+  std::optional<Clock::time_point> seen;
   while (waitpid(child, &status, WNOHANG) == 0) {
+    if (!options.kill_after.empty() && !seen && std::filesystem::exists(options.kill_after)) seen = Clock::now();
+    if (seen && std::chrono::duration<double>(Clock::now() - *seen).count() >= options.kill_seconds)
+      kill(child, SIGKILL);
     if (left > 0 && std::filesystem::exists(options.interrupt_after)) {
       kill(child, SIGINT);
       --left;
     }
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    std::this_thread::sleep_for(std::chrono::milliseconds(options.kill_after.empty() ? 20 : 2));
   }
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
@@ -75,9 +88,13 @@ CliResult run_cli(const std::vector<std::string>& words, const CliOptions& optio
   char pattern[] = "/tmp/foxhunt-cli-XXXXXX";
   const std::filesystem::path scratch = mkdtemp(pattern);
   const pid_t child = fork();
-  if (child == 0) become(words, scratch / "out", scratch / "err", options.folder);
+  if (child == 0) {
+    if (options.largest_file) limit_files(options.largest_file);
+    become(words, scratch / "out", scratch / "err", options.folder);
+  }
   CliResult result;
   result.exit_code = wait_for(child, options);
+  result.ended = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
   result.out = contents(scratch / "out");
   result.err = contents(scratch / "err");
   std::filesystem::remove_all(scratch);

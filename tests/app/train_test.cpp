@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "tests/app/cli_runner.h"
+#include "tests/app/small_session.h"
 #include "tests/support/shared_data.h"
 
 namespace foxhunt {
@@ -12,20 +13,7 @@ namespace {
 
 using nlohmann::json;
 using test::run_cli;
-
-constexpr const char* kSmall = R"({
-  "data": { "simulated": { "bars": 1500, "seed": 1 } },
-  "folds": { "count": 1, "train_bars": 600, "validation_bars": 200 },
-  "environment": { "environments": 8, "episode_bars": 64 },
-  "replay": { "capacity": 4096 },
-  "training": { "epochs": 2, "steps_per_epoch": 20, "batch": 16 },
-  "evaluation": { "windows": 4 },
-  "telemetry": { "diag_interval": 5 },
-  "device": "cpu", "threads": 2 })";
-
-void write_small(const std::filesystem::path& folder) {
-  std::ofstream(folder / "small.json") << kSmall;
-}
+using test::write_small;
 
 // A finished run of two epochs, made once.
 struct Finished {
