@@ -1,4 +1,4 @@
-// Buffered reading with optional zstd; see byte_stream.h.
+// Buffered reading with optional zstd and UTF-16; see byte_stream.h.
 #include "engine/market/byte_stream.h"
 
 #include <fmt/format.h>
@@ -26,6 +26,46 @@ std::uint32_t little32(const std::uint8_t* at) {
 
 struct FileCloser {
   void operator()(std::FILE* file) const { std::fclose(file); }
+};
+
+// UTF-16 code units into UTF-8, unit by unit: what is cut at the end of one piece is taken up by the next.
+struct Utf16Decoder {
+  bool big_endian = false;
+  int half = -1;           // the first byte of a unit
+  std::uint32_t high = 0;  // the first unit of a pair
+
+  // Returns the bytes written at `to`, at most three for two of `from`. A unit without its pair becomes U+FFFD.
+  std::size_t decode(std::span<const std::uint8_t> from, std::uint8_t* to) {
+    std::uint8_t* at = to;
+    const auto put = [&at](std::uint32_t c) {
+      if (c < 0x80) {
+        *at++ = static_cast<std::uint8_t>(c);
+        return;
+      }
+      const int more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+      *at++ = static_cast<std::uint8_t>((0xF00 >> (more + 1) & 0xFF) | c >> (6 * more));
+      for (int i = more - 1; i >= 0; --i) *at++ = static_cast<std::uint8_t>(0x80 | (c >> (6 * i) & 0x3F));
+    };
+    for (const std::uint8_t byte : from) {
+      if (half < 0) {
+        half = byte;
+        continue;
+      }
+      const auto first = static_cast<std::uint32_t>(half);
+      const std::uint32_t unit = big_endian ? first << 8 | byte : static_cast<std::uint32_t>(byte) << 8 | first;
+      half = -1;
+      const bool low = unit >= 0xDC00 && unit < 0xE000;
+      if (high != 0 && low) {
+        put(0x10000 + ((high - 0xD800) << 10) + (unit - 0xDC00));
+        high = 0;
+        continue;
+      }
+      if (high != 0) put(0xFFFD);
+      high = unit >= 0xD800 && unit < 0xDC00 ? unit : 0;
+      if (high == 0) put(low ? 0xFFFD : unit);
+    }
+    return static_cast<std::size_t>(at - to);
+  }
 };
 struct ContextFreer {
   void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
@@ -71,24 +111,55 @@ struct ByteStream::State {
     return got;
   }
 
+  bool started = false;           // the first bytes were looked at for a byte order mark
+  Utf16Decoder* utf16 = nullptr;  // of `decoder`, when the data is UTF-16
+  Utf16Decoder decoder;
+  std::vector<std::uint8_t> wide;  // undecoded bytes
+
   // Appends to the window; false at the end of the data.
-  bool fill_plain() {
-    const std::size_t got = read(window.data() + end, window.size() - end);
-    end += got;
-    return got > 0;
+  bool fill() {
+    if (utf16 == nullptr) {
+      const std::size_t got = produce(window.data() + end, window.size() - end);
+      end += got;
+      return got > 0;
+    }
+    while (true) {                                                 // an odd byte alone makes no character
+      const std::size_t room = (window.size() - end - 8) / 3 * 2;  // two bytes become three at most
+      const std::size_t got = produce(wide.data(), std::min(room, wide.size()));
+      const std::size_t made = utf16->decode({wide.data(), got}, window.data() + end);
+      end += made;
+      if (made > 0 || got == 0) return made > 0;
+    }
   }
 
-  bool fill_zstd() {
+  // What the window holds is the data's start: a byte order mark of UTF-16 makes all of it UTF-8.
+  void look_for_mark() {
+    started = true;
+    if (end < 2) return;
+    const bool little = window[0] == 0xFF && window[1] == 0xFE, big = window[0] == 0xFE && window[1] == 0xFF;
+    if (!little && !big) return;
+    utf16 = &decoder;
+    decoder.big_endian = big;
+    wide.assign(window.begin() + 2, window.begin() + static_cast<std::ptrdiff_t>(end));
+    window.resize(std::max(window.size(), wide.size() / 2 * 3 + kWindow));
+    end = decoder.decode(wide, window.data());
+    wide.resize(kChunk);
+  }
+
+  // Bytes of the data put at `to`; 0 at the end.
+  std::size_t produce(std::uint8_t* to, std::size_t room) { return context ? inflate(to, room) : read(to, room); }
+
+  std::size_t inflate(std::uint8_t* to, std::size_t room) {
     while (true) {
       if (compressed_begin == compressed_end) {
         compressed_begin = 0;
         compressed_end = read(compressed.data(), compressed.size());
-        if (compressed_end == 0 && frame_rest == 0) return false;
+        if (compressed_end == 0 && frame_rest == 0) return 0;
       }
       // Not more than the decompressor asks for: a step is then one block, and an error has the block's offset.
       const std::size_t step = frame_rest == 0 ? kFrameHeader : frame_rest;
       ZSTD_inBuffer in{compressed.data(), std::min(compressed_end, compressed_begin + step), compressed_begin};
-      ZSTD_outBuffer out{window.data(), window.size(), end};
+      ZSTD_outBuffer out{to, room, 0};
       const bool input_over = compressed_end == 0;
       const std::size_t rest = ZSTD_decompressStream(context.get(), &out, &in);
       compressed_begin = in.pos;
@@ -97,10 +168,7 @@ struct ByteStream::State {
              "download the file again");
       }
       frame_rest = rest;
-      if (out.pos > end) {
-        end = out.pos;
-        return true;
-      }
+      if (out.pos > 0) return out.pos;
       if (input_over && rest != 0) {
         fail("the zstd stream is cut: the file ends inside a frame", file_read,
              "the download is incomplete: download the file again");
@@ -143,6 +211,7 @@ ByteStream::ByteStream(const std::filesystem::path& path, const Progress& progre
   } else {
     std::memcpy(s.window.data(), s.compressed.data(), s.compressed_end);
     s.end = s.compressed_end;
+    s.look_for_mark();
   }
 }
 
@@ -155,7 +224,10 @@ std::span<const std::uint8_t> ByteStream::peek(std::size_t wanted) {
     std::memmove(s.window.data(), s.window.data() + s.begin, s.end - s.begin);
     s.end -= s.begin;
     s.begin = 0;
-    while (s.end < wanted && !s.ended) s.ended = !(s.context ? s.fill_zstd() : s.fill_plain());
+    while (s.end < wanted && !s.ended) {
+      s.ended = !s.fill();
+      if (!s.started && (s.end >= 2 || s.ended)) s.look_for_mark();
+    }
   }
   return {s.window.data() + s.begin, s.end - s.begin};
 }

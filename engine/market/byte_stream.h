@@ -1,4 +1,5 @@
-// The bytes of one file, decompressed when it is zstd (by magic), through buffers of fixed size.
+// The bytes of one file, decompressed when it is zstd (by magic) and made UTF-8 when it is UTF-16 (by its byte order
+// mark), through buffers of fixed size.
 #pragma once
 
 #include <cstdint>

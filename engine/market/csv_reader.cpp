@@ -1,4 +1,4 @@
-// CSV rows into the sink; see csv_reader.h.
+// CSV rows into the sink; see csv_reader.h. Rows of books are csv_reader_book.cpp's.
 #include "engine/market/csv_reader.h"
 
 #include <fmt/format.h>
@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "engine/market/calendar.h"
 #include "engine/market/csv_survey.h"
@@ -14,7 +15,7 @@ namespace foxhunt::market {
 namespace {
 
 constexpr std::size_t kListed = 40;  // names in a message
-constexpr std::uint64_t kLargestSize = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint64_t kLargestSequence = std::numeric_limits<std::uint32_t>::max();
 
 std::string lower(std::string_view text) {
   std::string out(text);
@@ -29,14 +30,15 @@ bool all_digits(std::string_view text) {
 }  // namespace
 
 CsvReader::CsvReader(ByteStream& stream, InputKind kind, const DataConfig& config, RecordSink& sink, DataReport& report,
-                     const Progress& progress)
+                     const Progress& progress, ReadCarry& carry)
     : stream_(stream),
       kind_(kind),
       config_(config),
       sink_(sink),
       report_(report),
       progress_(progress),
-      lines_(stream) {}
+      lines_(stream),
+      carry_(carry) {}
 
 void CsvReader::refuse(int column, const std::string& message, const std::string& hint) const {
   const std::string name = column >= 0 ? layout_.names[column] : "";
@@ -104,31 +106,49 @@ std::uint64_t CsvReader::whole(int column, std::uint64_t most) {
   return static_cast<std::uint64_t>(number->mantissa);
 }
 
-std::uint32_t CsvReader::scaled_size(double size) {
-  const double value = std::round(size * std::pow(10.0, layout_.size_decimals));
-  if (value <= static_cast<double>(kLargestSize)) return static_cast<std::uint32_t>(value);
-  report_.add("capped_size", fmt::format("{}: {} is beyond 32 bits", where(), size));
-  return std::numeric_limits<std::uint32_t>::max();
-}
-
-std::uint32_t CsvReader::book_size(int column) {
-  return field(column).empty() ? 0 : scaled_size(number(column));
-}
-
 void CsvReader::times(Time& event, Time& receive) {
   const CsvColumns& c = layout_.columns;
   const bool has_receive = c.receive_time >= 0 && !field(c.receive_time).empty();
   if (has_receive) receive = time(receive_time_, c.receive_time, -1);
-  if (has_receive && field(c.time).empty()) {
-    event = receive;  // undefined in Databento's pretty style
+  if (has_receive && (field(c.time).empty() || field(c.time) == "18446744073709551615")) {
+    event = receive;  // undefined in Databento's two styles
     return;
   }
   event = time(time_, c.time, c.time_of_day);
   if (!has_receive) receive = event;
 }
 
+// "1.5M" and the like beside plain numbers.
+double CsvReader::volume(int column) {
+  const std::string_view text = field(column);
+  if (text.empty() || text == "-") {
+    report_.add("missing_volume", fmt::format("{}: no volume; taken as 0", where()));
+    return 0;
+  }
+  constexpr std::pair<char, double> kSuffixes[] = {{'K', 1e3}, {'M', 1e6}, {'B', 1e9}};
+  for (const auto& [letter, factor] : kSuffixes) {
+    if (text.empty() || (text.back() & ~0x20) != letter) continue;
+    const auto number = parse_decimal(text.substr(0, text.size() - 1), layout_.numbers);
+    if (number && number->mantissa >= 0) return std::nearbyint(to_double(*number) * factor);
+  }
+  return number(column);
+}
+
+// A row whose four prices are all absent (as some sources write days without trading).
+bool CsvReader::without_prices() {
+  const CsvColumns& c = layout_.columns;
+  for (const int column : {c.open, c.high, c.low, c.close}) {
+    const std::string text = lower(field(column));
+    if (!text.empty() && text != "null" && text != "nan" && text != "none" && text != "na" && text != "n/a")
+      return false;
+  }
+  report_.add("undefined_price", fmt::format("{}: a bar without prices; dropped", where()));
+  return true;
+}
+
 void CsvReader::bar() {
   const CsvColumns& c = layout_.columns;
+  if (without_prices()) return;
   BarRecord out;
   const Time stamp = time(time_, c.time, c.time_of_day);
   out.open_time = layout_.stamped_at_close ? stamp - layout_.interval : stamp;
@@ -137,53 +157,13 @@ void CsvReader::bar() {
   out.high = price(c.high, false);
   out.low = price(c.low, false);
   out.close = price(c.close, false);
-  out.volume = number(c.volume);
+  out.volume = c.volume >= 0 ? volume(c.volume) : 0;
   if (std::max({out.open, out.high, out.low, out.close}) == kUndefinedPrice) {
     report_.add("undefined_price", where());
     return;
   }
   ++summary_.records;
   sink_.bar(out);
-}
-
-// Databento's action and side columns; where there are none, a snapshot that is an event of its own.
-bool CsvReader::letters(Action& action, Side& side) {
-  const CsvColumns& c = layout_.columns;
-  const std::string_view a = c.action >= 0 ? field(c.action) : "N";
-  const std::string_view s = c.side >= 0 && c.action >= 0 ? field(c.side) : "N";
-  if (a.size() == 1 && s.size() == 1 && std::string_view("ACMRTFN").find(a) != std::string_view::npos &&
-      std::string_view("ABN").find(s) != std::string_view::npos) {
-    action = static_cast<Action>(a[0]);
-    side = static_cast<Side>(s[0]);
-    return true;
-  }
-  if (bad_letters_++ == 0) first_bad_line_ = lines_.line();
-  report_.add("invalid_letter", fmt::format("{}: action '{}', side '{}'", where(), a, s));
-  return false;
-}
-
-void CsvReader::book() {
-  const CsvColumns& c = layout_.columns;
-  BookRecord out;
-  if (!letters(out.action, out.side)) return;
-  times(out.ts_event, out.ts_recv);
-  if (c.price >= 0) out.price = price(c.price, true);
-  if (c.size >= 0) out.size = book_size(c.size);
-  out.flags = c.flags >= 0 ? static_cast<std::uint8_t>(whole(c.flags, 255)) : kFlagLast;
-  if (c.depth >= 0) out.depth = static_cast<std::uint8_t>(whole(c.depth, 255));
-  if (c.sequence >= 0) out.sequence = static_cast<std::uint32_t>(whole(c.sequence, kLargestSize));
-  for (int i = 0; i < c.level_count; ++i) {
-    const auto& columns = c.levels[i];
-    Level& level = out.levels[i];
-    level.bid_price = price(columns.bid_price, true);
-    level.ask_price = price(columns.ask_price, true);
-    level.bid_size = level.bid_price == kUndefinedPrice ? 0 : book_size(columns.bid_size);
-    level.ask_size = level.ask_price == kUndefinedPrice ? 0 : book_size(columns.ask_size);
-    if (columns.bid_count >= 0) level.bid_count = static_cast<std::uint32_t>(whole(columns.bid_count, kLargestSize));
-    if (columns.ask_count >= 0) level.ask_count = static_cast<std::uint32_t>(whole(columns.ask_count, kLargestSize));
-  }
-  ++summary_.records;
-  sink_.book(out);
 }
 
 // The aggressor. Words: buy, sell, b, s, bid, ask; a maker flag is the other side's.
@@ -197,16 +177,19 @@ Side CsvReader::trade_side() {
   }
   if (c.side < 0) return Side::none;
   const std::string side = lower(field(c.side));
-  if (side == "buy" || side == "b" || side == "bid") return Side::bid;
-  if (side == "sell" || side == "s" || side == "a" || side == "ask") return Side::ask;
+  if (side == "buy" || side == "b" || side == "bid" || side == "buyer") return Side::bid;
+  if (side == "sell" || side == "s" || side == "a" || side == "ask" || side == "seller") return Side::ask;
   if (side.empty() || side == "n" || side == "none" || side == "unknown") return Side::none;
   refuse(c.side, fmt::format("'{}' is not a side (allowed: buy, sell, B, S, A, N, unknown)", side));
 }
 
 void CsvReader::trade() {
   const CsvColumns& c = layout_.columns;
+  // Tick files that mix quotes and trades leave the trade's fields empty in quotes.
+  if (c.level_count > 0 && layout_.family != CsvFamily::databento && (field(c.price).empty() || field(c.size).empty()))
+    return;
   TradeRecord out;
-  if (c.action >= 0) {
+  if (layout_.family == CsvFamily::databento && c.action >= 0) {
     Action action = Action::none;
     if (!letters(action, out.side) || action != Action::trade) return;
   } else {
@@ -216,7 +199,7 @@ void CsvReader::trade() {
   out.price = price(c.price, true);
   out.size = number(c.size);
   if (c.flags >= 0) out.flags = static_cast<std::uint8_t>(whole(c.flags, 255));
-  if (c.sequence >= 0) out.sequence = static_cast<std::uint32_t>(whole(c.sequence, kLargestSize));
+  if (c.sequence >= 0) out.sequence = static_cast<std::uint32_t>(whole(c.sequence, kLargestSequence));
   if (out.price == kUndefinedPrice) {
     report_.add("undefined_price", where());
     return;
@@ -249,6 +232,7 @@ void CsvReader::row() {
            "the row is damaged, or data.delimiter is to be set");
   }
   if (!wanted()) return;
+  ++rows_;
   if (kind_ == InputKind::bars) {
     bar();
   } else if (kind_ == InputKind::book) {
@@ -292,6 +276,7 @@ ReadSummary CsvReader::read() {
   bool first = true;
   while (lines_.next()) {
     const std::string_view text = lines_.text();
+    if (lines_.line() < layout_.first_line) continue;
     if (text.find_first_not_of(" \t") == std::string_view::npos || text.front() == '#') continue;
     if (layout_.header && text == layout_.header_text) {
       if (!first) report_.add("repeated_header", where());
@@ -311,7 +296,19 @@ ReadSummary CsvReader::read() {
       cut_tail();
     }
   }
+  flush_increments();
   check_instruments();
+  if (kind_ == InputKind::trades && rows_ > 0 && summary_.records == 0) {
+    report_.warnings.push_back({fmt::format("none of its {} rows is a trade", rows_), stream_.name(), std::nullopt});
+  }
+  if (kind_ == InputKind::bars && rows_ > 0 && layout_.columns.volume < 0) {
+    report_.warnings.push_back({"the file has no volume: it is 0 in every bar, and volume features say nothing",
+                                stream_.name(), std::nullopt});
+  }
+  if (replay_ && replay_->unknown_orders() > 0) {
+    report_.add("unknown_order", fmt::format("{}: messages about orders that were never added", stream_.file_name()));
+    report_.anomalies["unknown_order"].count += replay_->unknown_orders() - 1;
+  }
   if (bad_letters_ > 0) {
     report_.warnings.push_back(
         {fmt::format("{} rows skipped for an action or side outside the documented letters; first in line {}",

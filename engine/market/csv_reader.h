@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -10,6 +12,7 @@
 #include "engine/market/byte_stream.h"
 #include "engine/market/csv_layout.h"
 #include "engine/market/csv_lines.h"
+#include "engine/market/mbo_book.h"
 
 namespace foxhunt::market {
 
@@ -17,7 +20,7 @@ class CsvReader {
  public:
   // `stream` stands at the start of the (decompressed) file and outlives the reader.
   CsvReader(ByteStream& stream, InputKind kind, const DataConfig& config, RecordSink& sink, DataReport& report,
-            const Progress& progress);
+            const Progress& progress, ReadCarry& carry);
 
   ReadSummary read();
 
@@ -25,6 +28,10 @@ class CsvReader {
   void row();
   void bar();
   void book();
+  void level_row();
+  void increment_row();
+  void flush_increments();
+  void order_row();
   void trade();
   // Whether the row is of the wanted instrument.
   bool wanted();
@@ -32,10 +39,15 @@ class CsvReader {
   // An empty field is an undefined price where the format says so.
   Price price(int column, bool may_be_empty);
   double number(int column);
+  double volume(int column);
+  bool without_prices();
   std::uint64_t whole(int column, std::uint64_t most);
   std::uint32_t book_size(int column);
   std::uint32_t scaled_size(double size);
   bool letters(Action& action, Side& side);
+  Side book_side();
+  // The order message's action; none for one that says nothing of the book. `whole`: the order goes, whatever its size.
+  Action order_action(bool& whole);
   Side trade_side();
   // Event and receive time; the one that is missing is taken from the other.
   void times(Time& event, Time& receive);
@@ -61,6 +73,14 @@ class CsvReader {
   std::string wanted_;          // by configuration, when the column can be compared with it
   bool several_ = false;
   std::uint64_t bad_letters_ = 0, first_bad_line_ = 0;
+  std::uint64_t rows_ = 0;  // of the wanted instrument
+  ReadCarry& carry_;
+  Level quote_;                      // the last quote
+  std::optional<BookRecord> event_;  // the increments of one time, not yet handed on
+  std::uint64_t event_rows_ = 0;
+  std::int64_t event_number_ = -1;
+  bool in_snapshot_ = false;
+  std::unique_ptr<MboReplay> replay_;
 };
 
 }  // namespace foxhunt::market

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <optional>
 
@@ -31,6 +32,7 @@ class Survey {
     choose_delimiter();
     split_sample();
     choose_columns();
+    choose_form();
     require_columns();
     if (!rows_.empty()) {
       choose_numbers();
@@ -60,45 +62,74 @@ class Survey {
       if (!lines.terminated() && sample_.size() > 1) break;  // it may be cut; the reader proper decides
       if (sample_.empty()) first_line_ = lines.line();
       sample_.emplace_back(lines.text());
+      sample_lines_.push_back(lines.line());
       bytes += lines.bytes();
     }
     if (sample_.empty()) refuse("the file holds no line of text", "", "give a CSV file with one record a line");
   }
 
-  // How many fields `delimiter` gives in nearly all of the lines; 0 when they differ.
-  std::size_t consistent_fields(char delimiter) const {
+  // How many fields `delimiter` gives in nearly all of the lines after `skipped` first ones; 0 when they differ. A
+  // preamble (a title, a source, "sep=;") is what comes before and is no table: fewer than three fields a line.
+  std::size_t consistent_fields(char delimiter, std::size_t& skipped) const {
+    constexpr std::size_t kLongestPreamble = 20;  // lines
     Row fields;
+    std::vector<std::size_t> found;
     std::map<std::size_t, std::size_t> counts;
     for (const std::string& line : sample_) {
-      if (split_fields(line, delimiter, fields)) ++counts[fields.size()];
+      found.push_back(split_fields(line, delimiter, fields) ? fields.size() : 0);
+    }
+    skipped = 0;
+    while (skipped < std::min(found.size() - 1, kLongestPreamble) && found[skipped] < 3) ++skipped;
+    for (std::size_t i = skipped; i < found.size(); ++i) {
+      if (found[i] > 0) ++counts[found[i]];
     }
     for (const auto& [fields_found, lines] : counts) {
-      if (lines * 20 >= sample_.size() * 19) return fields_found;
+      if (lines * 20 >= (found.size() - skipped) * 19) return fields_found;
     }
     return 0;
   }
 
+  void drop_preamble(std::size_t lines) {
+    if (lines == 0) return;
+    say("preamble", fmt::format("{} lines before the table, the first: '{}'", lines, sample_.front().substr(0, 60)));
+    sample_.erase(sample_.begin(), sample_.begin() + static_cast<std::ptrdiff_t>(lines));
+    sample_lines_.erase(sample_lines_.begin(), sample_lines_.begin() + static_cast<std::ptrdiff_t>(lines));
+    first_line_ = sample_lines_.front();
+  }
+
+  static std::string shown(char delimiter) {
+    return delimiter == '\t' ? "tab" : delimiter == ' ' ? "spaces" : fmt::format("'{}'", delimiter);
+  }
+
   void choose_delimiter() {
+    std::size_t preamble = 0;
     if (!config_.delimiter.empty()) {
       const std::string& wanted = config_.delimiter;
       layout_.delimiter = wanted == "tab" || wanted == "\\t" ? '\t' : wanted.front();
+      if (consistent_fields(layout_.delimiter, preamble) > 0) drop_preamble(preamble);
       return;
     }
     // A tab or semicolon that splits all lines alike is the delimiter even where commas (of decimals) do so too.
-    for (const char candidate : {'\t', ';', ','}) {
-      if (consistent_fields(candidate) < 3) continue;
-      layout_.delimiter = candidate;
-      say("delimiter", candidate == '\t' ? "tab" : fmt::format("'{}'", candidate));
-      return;
+    // One that takes the first line too comes before one that takes it as a preamble.
+    for (const bool with_preamble : {false, true}) {
+      for (const char candidate : {'\t', ';', '|', ',', ' '}) {
+        if (consistent_fields(candidate, preamble) < (candidate == ' ' ? 6U : 3U)) continue;
+        if (preamble > 0 && !with_preamble) continue;
+        layout_.delimiter = candidate;
+        drop_preamble(preamble);
+        say("delimiter", shown(candidate));
+        return;
+      }
     }
-    for (const char candidate : {'\t', ';', ','}) {  // ragged rows: the reader proper names the first that does not fit
+    for (const char candidate :
+         {'\t', ';', '|', ','}) {  // ragged rows: the reader proper names the first that does not fit
       Row fields;
       if (!split_fields(sample_.front(), candidate, fields) || fields.size() < 3) continue;
       layout_.delimiter = candidate;
-      say("delimiter", candidate == '\t' ? "tab" : fmt::format("'{}'", candidate));
+      say("delimiter", shown(candidate));
       return;
     }
-    refuse(fmt::format("the text is not a table: no comma, semicolon or tab splits its lines (first: '{}')",
+    refuse(fmt::format("the text is not a table: no comma, semicolon, tab or bar splits its lines (first: '{}')",
                        sample_.front().substr(0, 60)),
            "data.delimiter", "give a CSV file, or DBN");
   }
@@ -119,14 +150,59 @@ class Survey {
       const Row header = rows_.front();
       rows_.erase(rows_.begin());
       columns_by_name(header, layout_);
-    } else if (!columns_by_shape(rows_.front(), layout_) || kind_ != InputKind::bars) {
-      refuse(fmt::format("{} columns without a header are not {}: '{}'", rows_.front().size(), needed(),
-                         sample_.front().substr(0, 80)),
+      if (layout_.columns.time < 0) find_time();
+    } else if (!columns_by_shape(rows_, kind_, layout_)) {
+      refuse(fmt::format("{} columns without a header are not {}: '{}'{}", rows_.front().size(), needed(),
+                         sample_.front().substr(0, 80), instead()),
              "columns", "add a header line that names the columns");
     }
+    layout_.first_line = first_line_;
     const std::size_t width = layout_.names.size();
     std::erase_if(rows_, [width](const Row& row) { return row.size() != width; });
     if (layout_.family != CsvFamily::other) say("format", fmt::format("CSV, {}", family_name(layout_.family)));
+  }
+
+  // A header without any known name for the time: the column that holds times.
+  void find_time() {
+    const std::size_t width = layout_.names.size();
+    std::vector<Row> rows;
+    for (const Row& row : rows_) {
+      if (row.size() == width && rows.size() < 1000) rows.push_back(row);
+    }
+    layout_.columns.time = time_by_content(rows);
+    if (layout_.columns.time >= 0)
+      say("time column", fmt::format("'{}', by what it holds", layout_.names[layout_.columns.time]));
+  }
+
+  // What a file without a header seems to be, when it is not what is asked for.
+  std::string instead() const {
+    for (const auto& [kind, what] : {std::pair(InputKind::bars, "bars"), std::pair(InputKind::book, "quotes: a book"),
+                                     std::pair(InputKind::trades, "trades")}) {
+      CsvLayout other;
+      if (kind != kind_ && columns_by_shape(rows_, kind, other)) return fmt::format(" (they look like {})", what);
+    }
+    return "";
+  }
+
+  // What the rows of a book file are.
+  void choose_form() {
+    CsvColumns& c = layout_.columns;
+    const bool increments = c.snapshot >= 0 || c.update_type >= 0;
+    if (kind_ == InputKind::trades && (increments || (c.order_id >= 0 && layout_.family == CsvFamily::other))) {
+      refuse("the rows are book updates, not trades", "columns", "give the file as the book (--mbp10)");
+    }
+    if (kind_ == InputKind::bars && c.volumes.empty()) c.volume = -1;
+    if (kind_ != InputKind::book) return;
+    if (c.level_count > 0) {
+      say("book", fmt::format("{} of {} levels a side{}", c.level_count, kBookLevels,
+                              c.level_sizes ? "" : "; no sizes in the file: each quote counts as 1"));
+    } else if (c.order_id >= 0 && c.action >= 0 && c.side >= 0 && c.price >= 0 && c.size >= 0) {
+      layout_.book_form = BookForm::order;
+      say("book", "orders replayed into ten levels");
+    } else if (increments && c.side >= 0 && c.price >= 0 && c.size >= 0) {
+      layout_.book_form = BookForm::increment;
+      say("book", "new sizes of price levels, applied in order; rows of one time are one event");
+    }
   }
 
   const char* needed() const {
@@ -134,7 +210,7 @@ class Survey {
       case InputKind::bars:
         return "bars (time, open, high, low, close and volume)";
       case InputKind::book:
-        return "book updates (bid_px_00 ... ask_ct_09 or asks[0].price ... bids[0].amount)";
+        return "book updates (levels such as bid_px_00 ... ask_ct_09, quotes, sizes of price levels, or orders)";
       case InputKind::trades:
         return "trades (time, price and size)";
     }
@@ -153,20 +229,20 @@ class Survey {
       need(c.high, "high");
       need(c.low, "low");
       need(c.close, "close");
-      if (c.volumes.empty()) need(-1, "volume");
     } else if (kind_ == InputKind::trades) {
       need(c.price, "price");
       need(c.size, "size");
     } else {
-      need(c.level_count > 0 ? 0 : -1, "book levels");
+      need(c.level_count > 0 || layout_.book_form != BookForm::levels ? 0 : -1, "book levels");
     }
     if (missing.empty()) return;
     std::string held;
     for (const std::string& name : layout_.names) {
       if (held.size() < 120) held += (held.empty() ? "" : ", ") + name;
     }
-    refuse(fmt::format("the columns do not make {}: missing {}; there: {}", needed(), missing, held), "columns",
-           "give the file of this input, or name its columns so");
+    const char* quotes = kind_ != InputKind::book && c.level_count > 0 ? " (the columns are quotes: a book)" : "";
+    refuse(fmt::format("the columns do not make {}: missing {}; there: {}{}", needed(), missing, held, quotes),
+           "columns", "give the file of this input, or name its columns so");
   }
 
   std::vector<int> price_columns() const {
@@ -186,11 +262,30 @@ class Survey {
     if (kind_ == InputKind::bars) return c.volumes;
     std::vector<int> columns;
     if (c.size >= 0) columns.push_back(c.size);
-    for (int i = 0; i < c.level_count && kind_ == InputKind::book; ++i) {
+    for (int i = 0; i < c.level_count && kind_ == InputKind::book && c.level_sizes; ++i) {
       columns.push_back(c.levels[i].bid_size);
       columns.push_back(c.levels[i].ask_size);
     }
     return columns;
+  }
+
+  // The digits after the point that the book's sizes need, as far as 32 bits leave room for a hundred times the
+  // largest.
+  void choose_size_unit() {
+    double largest = 1;
+    for (const Row& row : rows_) {
+      for (const int column : size_columns()) {
+        const auto size = parse_decimal(row[column], layout_.numbers);
+        if (!size || size->mantissa == 0) continue;
+        layout_.size_decimals = std::max(layout_.size_decimals, decimals(*size));
+        largest = std::max(largest, to_double(*size));
+      }
+    }
+    const int room = static_cast<int>(std::floor(std::log10(4.2e7 / largest)));
+    layout_.size_decimals = std::clamp(layout_.size_decimals, 0, std::max(0, room));
+    if (layout_.size_decimals > 0) {
+      say("sizes", fmt::format("fractional: the book counts them in units of 1e-{}", layout_.size_decimals));
+    }
   }
 
   void choose_numbers() {
@@ -207,18 +302,8 @@ class Survey {
                                                      : fmt::format(", thousands '{}'", layout_.numbers.thousands)));
     }
     choose_scale();
-    if (!layout_.header) check_shape();
-    if (kind_ != InputKind::book) return;
-    for (const Row& row : rows_) {
-      for (const int column : size_columns()) {
-        const auto size = parse_decimal(row[column], layout_.numbers);
-        if (size && size->mantissa != 0) layout_.size_decimals = std::max(layout_.size_decimals, decimals(*size));
-      }
-    }
-    layout_.size_decimals = std::min(layout_.size_decimals, 9);
-    if (layout_.size_decimals > 0) {
-      say("sizes", fmt::format("fractional: the book counts them in units of 1e-{}", layout_.size_decimals));
-    }
+    if (!layout_.header && kind_ == InputKind::bars) check_shape();
+    if (kind_ == InputKind::book) choose_size_unit();
   }
 
   // Columns that no header names are bars only if every sampled row has its high above and its low below the others.
@@ -305,6 +390,11 @@ class Survey {
     layout_.descending = backward > forward;
     if (layout_.descending) say("order", "newest row first");
     if (kind_ == InputKind::bars) choose_bar(times);
+    if (kind_ == InputKind::book && layout_.family == CsvFamily::lean) {
+      layout_.interval = bar_interval(times, evidence);
+      say("book time", fmt::format("end of each bar of quotes, {} s after its stamp, {}",
+                                   static_cast<double>(layout_.interval) / 1e9, evidence));
+    }
   }
 
   std::vector<std::string_view> column(int index) const {
@@ -414,7 +504,11 @@ class Survey {
   // The first candidate with a value that is not zero (MetaTrader's real volume is often all zero).
   void choose_volume() {
     CsvColumns& c = layout_.columns;
-    if (kind_ != InputKind::bars || c.volumes.empty()) return;
+    if (kind_ != InputKind::bars) return;
+    if (c.volumes.empty()) {
+      say("volume", "none in the file: 0 in every bar");
+      return;
+    }
     c.volume = c.volumes.front();
     for (const int candidate : c.volumes) {
       const bool any = std::any_of(rows_.begin(), rows_.end(), [&](const Row& row) {
@@ -433,7 +527,8 @@ class Survey {
   const DataConfig& config_;
   DataReport& report_;
   const Progress& progress_;
-  std::vector<std::string> sample_;  // lines
+  std::vector<std::string> sample_;          // lines
+  std::vector<std::uint64_t> sample_lines_;  // their numbers
   std::uint64_t first_line_ = 1;
   std::vector<Row> rows_;  // views into sample_
   CsvLayout layout_;

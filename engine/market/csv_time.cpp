@@ -1,6 +1,8 @@
 // Parsing of times in text; see csv_time.h.
 #include "engine/market/csv_time.h"
 
+#include <algorithm>
+#include <array>
 #include <limits>
 
 #include "engine/market/calendar.h"
@@ -79,9 +81,10 @@ std::int64_t fraction(Cursor& cursor) {
 std::int64_t time_of_day(Cursor& cursor) {
   int hour = 0, minute = 0, second = 0;
   std::int64_t nanoseconds = 0;
-  const std::size_t count = cursor.digits_ahead();
+  const std::size_t digits = cursor.digits_ahead();
+  const std::size_t count = digits == 3 || digits == 5 ? digits + 1 : digits;  // a number's leading zero is lost
   if (count == 4 || count == 6 || count == 9) {
-    hour = cursor.number(2);
+    hour = cursor.number(digits == count ? 2 : 1);
     minute = cursor.number(2);
     if (count >= 6) second = cursor.number(2);
     if (count == 9) nanoseconds = std::int64_t{cursor.number(3)} * 1'000'000;
@@ -99,7 +102,7 @@ std::int64_t time_of_day(Cursor& cursor) {
     if (nanoseconds < 0) return -1;
   }
   cursor.spaces();
-  const bool am = cursor.word("AM"), pm = !am && cursor.word("PM");
+  const bool am = cursor.word("AM") || cursor.word("A.M."), pm = !am && (cursor.word("PM") || cursor.word("P.M."));
   if (am || pm) {
     if (hour < 1 || hour > 12) return -1;
     hour = hour % 12 + (pm ? 12 : 0);
@@ -132,7 +135,44 @@ bool zone_suffix(Cursor& cursor, std::int64_t& offset) {
   }
   if (hours > 15 || minutes > 59) return false;
   offset = (hours * 3600 + minutes * 60) * (negative ? -1 : 1);
+  if (cursor.accept('[')) {  // java.time adds the zone's name, which the offset has settled
+    while (!cursor.done() && cursor.look() != ']') cursor.accept(cursor.look());
+    if (!cursor.accept(']')) return false;
+  }
   return cursor.done();
+}
+
+// "Jan", "january", ...: 1 to 12; 0 for anything else.
+int month_name(Cursor& cursor) {
+  constexpr std::array<std::string_view, 12> kMonths = {"JANUARY",   "FEBRUARY", "MARCH",    "APRIL",
+                                                        "MAY",       "JUNE",     "JULY",     "AUGUST",
+                                                        "SEPTEMBER", "OCTOBER",  "NOVEMBER", "DECEMBER"};
+  for (std::size_t i = 0; i < kMonths.size(); ++i) {
+    if (cursor.word(kMonths[i]) || cursor.word(kMonths[i].substr(0, 3))) return static_cast<int>(i) + 1;
+  }
+  return 0;
+}
+
+// 8-Mar-2026, 8 March 2026, Mar 8, 2026.
+bool named_date(Cursor& cursor, int& year, int& month, int& day) {
+  const auto between = [&cursor] {
+    cursor.accept(',');
+    if (!cursor.accept('-') && !cursor.accept('/') && !cursor.accept('.')) cursor.spaces();
+  };
+  const bool day_first = cursor.digits_ahead() > 0;
+  if (day_first) {
+    day = cursor.small();
+    between();
+  }
+  month = month_name(cursor);
+  between();
+  if (!day_first) {
+    day = cursor.small();
+    between();
+  }
+  if (month == 0 || day < 0 || cursor.digits_ahead() != 4) return false;
+  year = cursor.number(4);
+  return true;
 }
 
 // Year, month, day in the order of the text; false for no date.
@@ -166,11 +206,20 @@ bool date_numbers(Cursor& cursor, DateOrder order, int& year, int& month, int& d
 std::optional<CivilTime> parse_civil(std::string_view text, DateOrder order) {
   Cursor cursor(text);
   int year = 0, month = 0, day = 0;
-  if (!date_numbers(cursor, order, year, month, day) || !valid_date(year, month, day)) return std::nullopt;
+  const auto letter = [](char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); };
+  const std::string_view front = text.substr(0, 4);  // "8-Mar", "08 Mar", "Mar 8"
+  const bool named = order == DateOrder::year_first && std::any_of(front.begin(), front.end(), letter);
+  if (!(named ? named_date(cursor, year, month, day) : date_numbers(cursor, order, year, month, day)) ||
+      !valid_date(year, month, day)) {
+    return std::nullopt;
+  }
   CivilTime civil;
   civil.seconds = days_from_civil(year, month, day) * 86'400;
   if (cursor.done()) return civil;
-  if (!cursor.accept('T')) cursor.spaces();
+  if (!cursor.accept('T') && !cursor.accept('D')) {  // BitMEX writes D
+    cursor.accept(',');
+    cursor.spaces();
+  }
   const std::int64_t within = time_of_day(cursor);
   if (within < 0) return std::nullopt;
   civil.timed = true;
@@ -234,8 +283,12 @@ TimeReader::Status TimeReader::read(std::string_view text, std::string_view time
     return Status::ok;
   }
   const auto number = parse_decimal(text);
-  if (!number || number->mantissa < 0 || number->exponent > 0) return Status::not_a_time;
+  if (!number || number->mantissa < 0 || number->exponent > 18) return Status::not_a_time;
   Wide value = static_cast<Wide>(number->mantissa) * format_.unit;
+  for (int i = number->exponent; i > 0; --i) {
+    value *= 10;
+    if (value > std::numeric_limits<Time>::max()) return Status::not_a_time;
+  }
   for (int i = number->exponent; i < 0; ++i) {
     if (value % 10 != 0) return Status::not_a_time;  // finer than a nanosecond
     value /= 10;

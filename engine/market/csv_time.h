@@ -33,10 +33,11 @@ struct CivilTime {
   std::int64_t offset = 0;  // seconds east, when zoned
 };
 
-// Dates 2026-03-08, 2026/3/8, 2026.03.08, 20260308, 08.03.2026 and 3/8/2026 by `order`; then, after T or spaces, 14:05,
-// 2:05:06.789 PM, 140506 or 140506789; then Z, UTC, +02:00, -0500. Nothing for any other text or an impossible date.
+// Dates 2026-03-08, 2026/3/8, 2026.03.08, 20260308, 8-Mar-2026, Mar 8, 2026 (as year_first: nothing is ambiguous),
+// 08.03.2026 and 3/8/2026 by `order`; then, after T or spaces, 14:05, 2:05:06.789 PM, 140506 or 140506789; then Z, UTC,
+// +02:00, -0500. Nothing for any other text or an impossible date.
 std::optional<CivilTime> parse_civil(std::string_view text, DateOrder order);
-// A time of day alone, in nanoseconds. Nothing for any other text.
+// A time of day alone, in nanoseconds; digits alone may lack their leading zero (93000). Nothing for any other text.
 std::optional<std::int64_t> parse_time_of_day(std::string_view text);
 // The three numbers of a date whose year comes last: {first, second}; nothing for another form.
 std::optional<std::pair<int, int>> day_and_month(std::string_view text);

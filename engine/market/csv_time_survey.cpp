@@ -22,6 +22,7 @@ constexpr std::array<EpochUnit, 4> kEpochs = {
 // Instants that a market file can have: between them the four units cannot be confused.
 constexpr std::int64_t kEarliest = 631'152'000;  // 1990-01-01, s
 constexpr std::int64_t kLatest = 4'102'444'800;  // 2100-01-01, s
+constexpr std::int64_t kLargestDivisor = 1'000'000'000'000'000'000;
 constexpr const char* kFormatHint =
     "set data.timestamp_format (iso8601, mt4, day_first, month_first, epoch_s, epoch_ms, epoch_us, epoch_ns, "
     "midnight_ms or midnight_s)";
@@ -90,15 +91,21 @@ bool TimeSurvey::by_number(const std::vector<std::string_view>& values, TimeForm
   std::int64_t least = std::numeric_limits<std::int64_t>::max(), most = 0;  // whole part
   bool whole = true, dates = true;
   for (const std::string_view value : values) {
-    const std::size_t point = value.find('.');
-    const auto count = parse_decimal(value.substr(0, point));
-    if (!all_digits(value.substr(0, point)) || !count) return false;
-    if (point != std::string_view::npos && !all_digits(value.substr(point + 1))) return false;
-    whole = whole && point == std::string_view::npos;
+    if (value.find_first_not_of("0123456789.eE+") != std::string_view::npos) return false;
+    const auto count = parse_decimal(value);
+    if (!count || count->mantissa < 0) return false;
+    std::int64_t part = count->mantissa;  // whole part
+    for (int i = count->exponent; i > 0; --i) {
+      if (__builtin_mul_overflow(part, 10, &part)) return false;
+    }
+    std::int64_t divisor = 1;
+    for (int i = count->exponent; i < 0 && divisor < kLargestDivisor; ++i) divisor *= 10;
+    whole = whole && value.find('.') == std::string_view::npos;
+    part /= divisor;
     const auto civil = parse_civil(value, DateOrder::year_first);
     dates = dates && civil && civil->seconds >= kEarliest - 90LL * 365 * 86'400 && civil->seconds < kLatest;
-    least = std::min(least, count->mantissa);
-    most = std::max(most, count->mantissa);
+    least = std::min(least, part);
+    most = std::max(most, part);
   }
   if (dates && whole) return false;
   for (const EpochUnit& epoch : kEpochs) {

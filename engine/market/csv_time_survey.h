@@ -22,6 +22,8 @@ class TimeSurvey {
   // whole file when the sample does not tell day from month.
   TimeFormat format(const std::vector<std::string_view>& values, const std::vector<std::string_view>& of_day,
                     int column) const;
+  // Days since 1970 of data.date, else of the file's name; usage_error without either.
+  std::int64_t date() const { return file_date(); }
   // In words, for the report.
   std::string describe(const TimeFormat& format, bool split) const;
   // The zone of local times (`local`), with the evidence in words. Throws usage_error when nothing names one.

@@ -29,7 +29,9 @@ enum class Schema : std::uint16_t {
   ohlcv_1s = 5,
   ohlcv_1m = 6,
   ohlcv_1h = 7,
-  ohlcv_1d = 8
+  ohlcv_1d = 8,
+  bbo_1s = 18,
+  bbo_1m = 19
 };
 
 enum RecordType : std::uint8_t {

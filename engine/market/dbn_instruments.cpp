@@ -29,7 +29,10 @@ bool is_spread(const std::string& name) {
 InstrumentFilter::InstrumentFilter(const Metadata& metadata, std::string symbol)
     : parent_(metadata.stype_in == kStypeParent), symbol_(std::move(symbol)), chosen_(symbol_) {
   const bool from_id = metadata.stype_in == kStypeInstrumentId && metadata.stype_out != kStypeInstrumentId;
+  const auto known = [](std::uint8_t stype) { return stype <= kStypeLast || stype == kStypeNone; };
+  const bool usable = known(metadata.stype_in) && known(metadata.stype_out);
   for (const Mapping& mapping : metadata.mappings) {
+    if (!usable) break;  // what its symbols stand for is not known
     for (const MappingInterval& interval : mapping.intervals) {
       if (interval.start >= interval.end) continue;
       const auto id = id_of(from_id ? mapping.raw_symbol : interval.symbol);

@@ -19,7 +19,7 @@ const char* kind_name(InputKind kind) {
     case InputKind::bars:
       return "OHLCV bars (ohlcv-1s, -1m, -1h or -1d)";
     case InputKind::book:
-      return "a ten-level book (mbp-10 or mbo)";
+      return "a book (mbp-10 or mbo; mbp-1, bbo-1s and bbo-1m for its first level)";
     case InputKind::trades:
       return "trades (trades, tbbo, mbp-1, mbp-10 or mbo)";
   }
@@ -77,15 +77,21 @@ void DbnReader::choose_source() {
   const auto schema = static_cast<Schema>(metadata_.schema);
   const bool ohlcv = schema >= Schema::ohlcv_1s && schema <= Schema::ohlcv_1d;
   if (kind_ == InputKind::bars && ohlcv) {
-    for (const std::uint8_t type : {kOhlcv1s, kOhlcv1m, kOhlcv1h, kOhlcv1d}) source_[type] = true;
+    for (const std::uint8_t type : {kOhlcv1s, kOhlcv1m, kOhlcv1h, kOhlcv1d, kOhlcvDeprecated}) source_[type] = true;
+    constexpr std::int64_t kIntervals[] = {kSecond, 60 * kSecond, 3600 * kSecond, kDay};
+    schema_interval_ = kIntervals[metadata_.schema - static_cast<std::uint16_t>(Schema::ohlcv_1s)];
   } else if (kind_ != InputKind::bars && schema == Schema::mbp_10) {
     source_[kMbp10] = true;
   } else if (kind_ != InputKind::bars && schema == Schema::mbo) {
     source_[kMbo] = true;
   } else if (kind_ == InputKind::trades && schema == Schema::trades) {
     source_[kTrades] = true;
-  } else if (kind_ == InputKind::trades && (schema == Schema::mbp_1 || schema == Schema::tbbo)) {
+  } else if (schema == Schema::mbp_1 && kind_ != InputKind::bars) {
     source_[kMbp1] = true;
+  } else if (kind_ == InputKind::trades && schema == Schema::tbbo) {
+    source_[kMbp1] = true;
+  } else if (kind_ == InputKind::book && (schema == Schema::bbo_1s || schema == Schema::bbo_1m)) {
+    source_[kBbo1s] = source_[kBbo1m] = true;
   } else {
     refuse_schema(schema_name(metadata_.schema));
   }
@@ -97,8 +103,9 @@ void DbnReader::choose_source_of_mixed() {
     for (const std::uint8_t type : types) source_[type] = is_bar(type);
   } else {
     const bool trades = kind_ == InputKind::trades;
-    for (const std::uint8_t type : {kTrades, kMbp1, kMbp10, kMbo}) {
-      if (!types.contains(type) || (!trades && (type == kTrades || type == kMbp1))) continue;
+    constexpr std::uint8_t kForTrades[] = {kTrades, kMbp1, kMbp10, kMbo}, kForBook[] = {kMbp10, kMbo, kMbp1, kBbo1s};
+    for (const std::uint8_t type : trades ? kForTrades : kForBook) {
+      if (!types.contains(type)) continue;
       source_[type] = true;
       break;
     }
@@ -143,7 +150,7 @@ void DbnReader::bar(const std::uint8_t* data, std::uint64_t position) {
           fmt::format("{} after {}: one file must hold bars of one length", record_name(type), record_name(bar_type_)));
     }
     bar_type_ = type;
-    summary_.bar_interval = bar_interval(type);
+    summary_.bar_interval = type == kOhlcvDeprecated ? schema_interval_ : bar_interval(type);
   }
   BarRecord out;
   out.open_time = get<std::int64_t>(data, 8);
@@ -161,8 +168,12 @@ void DbnReader::bar(const std::uint8_t* data, std::uint64_t position) {
   sink_.bar(out);
 }
 
+// mbp-10; mbp-1 has the first level only, and so have bbo records, whose action is reserved: each is a state of its
+// own.
 void DbnReader::book(const std::uint8_t* data, std::uint64_t position) {
-  if (!right_letters(data[28], data[29], position)) return;
+  const bool sampled = data[1] == kBbo1s || data[1] == kBbo1m;
+  const std::uint8_t action = sampled ? static_cast<std::uint8_t>('N') : data[28];
+  if (!right_letters(action, data[29], position)) return;
   BookRecord out;
   static_assert(sizeof(Level) == 32 && offsetof(Level, bid_size) == 16, "a Level is a DBN BidAskPair");
   const auto ts_event = get<std::uint64_t>(data, 8);
@@ -170,12 +181,12 @@ void DbnReader::book(const std::uint8_t* data, std::uint64_t position) {
   out.ts_event = ts_event > kLastTime ? out.ts_recv : static_cast<Time>(ts_event);
   out.price = get<Price>(data, 16);
   out.size = get<std::uint32_t>(data, 24);
-  out.action = static_cast<Action>(data[28]);
+  out.action = static_cast<Action>(action);
   out.side = static_cast<Side>(data[29]);
-  out.flags = data[30];
-  out.depth = data[31];
+  out.flags = sampled ? static_cast<std::uint8_t>(data[30] | kFlagLast) : data[30];
+  out.depth = sampled ? std::uint8_t{0} : data[31];
   out.sequence = get<std::uint32_t>(data, 44);
-  std::memcpy(out.levels.data(), data + 48, sizeof out.levels);
+  std::memcpy(out.levels.data(), data + 48, data[1] == kMbp10 ? sizeof out.levels : sizeof(Level));
   ++summary_.records;
   sink_.book(out);
 }
@@ -238,11 +249,11 @@ void DbnReader::symbol_mapping(const std::uint8_t* data) {
 
 void DbnReader::record(const std::uint8_t* data, std::uint64_t position) {
   const std::uint8_t type = data[1];
-  if (!source_[type]) {
+  if (!source_[type]) [[unlikely]] {
     if (type == kSymbolMapping) symbol_mapping(data);
     return;
   }
-  const auto index_time = get<std::uint64_t>(data, type == kMbo ? 40 : is_bar(type) ? 8 : 32);
+  const auto index_time = get<std::uint64_t>(data, type == kMbo ? 40 : kind_ == InputKind::bars ? 8 : 32);
   if (index_time > kLastTime) [[unlikely]] {
     odd(undefined_time_, position, fmt::format("time {}", index_time));
     return;
@@ -310,6 +321,15 @@ void DbnReader::finish() {
   tell(bad_letter_, "skipped for a letter outside the documented ones", nullptr);
   tell(undefined_time_, "without a time skipped", "undefined_time");
   tell(undefined_price_, "without a price skipped", "undefined_price");
+  if (kind_ == InputKind::trades && summary_.records == 0 && index_ > 0) {
+    report_.warnings.push_back(
+        {fmt::format("none of its {} records is a trade{}", index_,
+                     metadata_.schema == static_cast<std::uint16_t>(Schema::trades) ? " that can be used" : ""),
+         stream_.name(), std::nullopt});
+  }
+  if (kind_ == InputKind::book && (source_[kMbp1] || source_[kBbo1s])) {
+    report_.inferred[stream_.file_name() + ": book"] = fmt::format("1 of {} levels a side", kBookLevels);
+  }
   if (filter_->spreads() > 0) {
     report_.inferred[stream_.file_name() + ": instruments"] =
         fmt::format("outrights only: {} records of spreads passed over", filter_->spreads());

@@ -62,6 +62,7 @@ class DbnReader {
   ReadSummary summary_;
   std::uint64_t index_ = 0;  // of the record at hand, from 0
   std::uint8_t bar_type_ = 0;
+  std::int64_t schema_interval_ = 0;  // ns, of the deprecated bar type, whose length only the schema tells
   Odd unknown_type_, bad_letter_, undefined_time_, undefined_price_;
 };
 

@@ -11,6 +11,7 @@
 #include "engine/market/csv_reader.h"
 #include "engine/market/dbn_format.h"
 #include "engine/market/dbn_reader.h"
+#include "engine/market/lobster_reader.h"
 
 namespace foxhunt::market {
 namespace {
@@ -45,7 +46,9 @@ const char* looks_like(std::span<const std::uint8_t> bytes) {
                   "7zXZ"sv))
     return "xz: unpack it first";
   if (starts_with(bytes, "PAR1"sv)) return "Parquet: export it as CSV or DBN";
-  if (starts_with(bytes, "\xFF\xFE"sv) || starts_with(bytes, "\xFE\xFF"sv)) return "UTF-16 text: save it as UTF-8";
+  if (bytes.size() >= 8 && ((bytes[1] == 0 && bytes[3] == 0) || (bytes[0] == 0 && bytes[2] == 0)) &&
+      bytes[0] != bytes[1])
+    return "UTF-16 text without its mark: save it as UTF-8";
   if (starts_with(bytes, "DBZ"sv)) return "legacy DBZ (2022): convert it with Databento's dbn tool";
   if (is_fragment(bytes)) return "a DBN fragment (records without metadata): export it with its metadata";
   return "binary data of no known format";
@@ -54,7 +57,7 @@ const char* looks_like(std::span<const std::uint8_t> bytes) {
 }  // namespace
 
 ReadSummary read_file(const std::filesystem::path& path, InputKind kind, const DataConfig& config, RecordSink& sink,
-                      DataReport& report, const Progress& progress) {
+                      DataReport& report, const Progress& progress, ReadCarry* carry) {
   ByteStream stream(path, progress);
   const auto head = stream.peek(4096);
   if (head.empty()) {
@@ -62,7 +65,13 @@ ReadSummary read_file(const std::filesystem::path& path, InputKind kind, const D
                 ErrorPlace{stream.name(), 0, std::nullopt, "", "give a DBN or CSV file"});
   }
   if (starts_with(head, "DBN")) return dbn::DbnReader(stream, kind, config, sink, report, progress).read();
-  if (is_text(head)) return CsvReader(stream, kind, config, sink, report, progress).read();
+  if (is_text(head)) {
+    if (is_lobster({reinterpret_cast<const char*>(head.data()), head.size()}, stream.file_name())) {
+      return LobsterReader(path, kind, config, sink, report, progress).read();
+    }
+    ReadCarry own;
+    return CsvReader(stream, kind, config, sink, report, progress, carry != nullptr ? *carry : own).read();
+  }
   throw Error(fmt::format("the file is neither DBN nor CSV; it looks like {}", looks_like(head)),
               ErrorPlace{stream.name(), 0, std::nullopt, "magic", "give DBN 1 to 3 or CSV, plain or zstd"});
 }

@@ -1,4 +1,5 @@
-// Reading of one market file: DBN 1 to 3 or CSV, plain or zstd, told apart by content, streamed to a sink.
+// Reading of one market file: DBN 1 to 3, CSV or a LOBSTER pair, plain or zstd, told apart by content, streamed to a
+// sink.
 #pragma once
 
 #include <atomic>
@@ -9,6 +10,7 @@
 
 #include "engine/config/config.h"
 #include "engine/market/data_report.h"
+#include "engine/market/level_book.h"
 #include "engine/market/records.h"
 
 namespace foxhunt::market {
@@ -30,6 +32,12 @@ struct ReadSummary {
   std::int64_t bar_interval = 0;  // ns, of bars; 0 when nothing fixes it (a CSV of fewer than two rows)
 };
 
+// What a feed of single changes leaves for the file that goes on with it: give the same one to the files of one feed,
+// in order. (MBO files begin with a snapshot of their own and need none.)
+struct ReadCarry {
+  LevelBook book;
+};
+
 // Reads `path` and hands every record of `kind` of the wanted instrument (config.symbol; empty: the only one) to `sink`
 // in file order, prices in 1e-9 points, times in UTC ns. Uses symbol, timezone, delimiter, timestamp_format, bar_stamp,
 // price_scale and date of `config`. What was inferred, skipped or odd goes to `report`; nothing is logged.
@@ -38,6 +46,6 @@ struct ReadSummary {
 // usage_error where only the configuration can settle it: several instruments, a naive time without a zone, an
 // ambiguous date order, an unknown zone.
 ReadSummary read_file(const std::filesystem::path& path, InputKind kind, const DataConfig& config, RecordSink& sink,
-                      DataReport& report, const Progress& progress = {});
+                      DataReport& report, const Progress& progress = {}, ReadCarry* carry = nullptr);
 
 }  // namespace foxhunt::market

@@ -219,8 +219,9 @@ MarketTable load_files(const DataConfig& config, const Progress& progress) {
   const auto source = [&](const std::vector<std::string>& files, InputKind kind, DataReport& report, auto& found,
                           Progress shown) {
     return [&, kind, shown, ordered = in_time(files, kind, config, progress)](RecordSink& sink) {
+      ReadCarry carry;
       for (const std::string& file : ordered) {
-        found.emplace_back(read_file(file, kind, config, sink, report, shown).symbol, file);
+        found.emplace_back(read_file(file, kind, config, sink, report, shown, &carry).symbol, file);
       }
     };
   };

@@ -24,12 +24,12 @@ BookSnapshot snapshot(const BookRecord& state) {
     const Level& level = state.levels[i];
     if (level.bid_price != kUndefinedPrice && level.bid_size > 0 && out.bid_levels == static_cast<int>(i)) {
       out.bid_price[i] = points(level.bid_price);
-      out.bid_size[i] = level.bid_size;
+      out.bid_size[i] = level.bid_size * state.size_unit;
       ++out.bid_levels;
     }
     if (level.ask_price != kUndefinedPrice && level.ask_size > 0 && out.ask_levels == static_cast<int>(i)) {
       out.ask_price[i] = points(level.ask_price);
-      out.ask_size[i] = level.ask_size;
+      out.ask_size[i] = level.ask_size * state.size_unit;
       ++out.ask_levels;
     }
   }
@@ -61,10 +61,11 @@ std::array<double, kBookLevels> order_flow_imbalance(const BookRecord& before, c
     constexpr Price kNoBid = std::numeric_limits<Price>::min();
     const Price bid0 = a.bid_price == kUndefinedPrice ? kNoBid : a.bid_price;
     const Price bid1 = b.bid_price == kUndefinedPrice ? kNoBid : b.bid_price;
-    const double bid = (bid1 >= bid0 ? b.bid_size : 0.0) - (bid1 <= bid0 ? a.bid_size : 0.0);
+    const double unit0 = before.size_unit, unit1 = after.size_unit;
+    const double bid = (bid1 >= bid0 ? b.bid_size * unit1 : 0.0) - (bid1 <= bid0 ? a.bid_size * unit0 : 0.0);
     // An undefined ask is the largest integer: plus infinity as it stands.
-    const double ask =
-        (b.ask_price <= a.ask_price ? b.ask_size : 0.0) - (b.ask_price >= a.ask_price ? a.ask_size : 0.0);
+    const double ask = (b.ask_price <= a.ask_price ? b.ask_size * unit1 : 0.0) -
+                       (b.ask_price >= a.ask_price ? a.ask_size * unit0 : 0.0);
     out[i] = bid - ask;
   }
   return out;
@@ -125,7 +126,8 @@ void OrderFlow::book(const BookRecord& record) {
   const double mid = mid_price(record);
   if (inside) {
     if (last_mid_) flow_.mid_variation += (mid - *last_mid_) * (mid - *last_mid_);
-    for (const Level& level : record.levels) depth_sum_ += 0.5 * (static_cast<double>(level.bid_size) + level.ask_size);
+    const double half = 0.5 * record.size_unit;
+    for (const Level& level : record.levels) depth_sum_ += half * (static_cast<double>(level.bid_size) + level.ask_size);
     ++depth_states_;
   }
   last_mid_ = mid;

@@ -44,6 +44,7 @@ struct BookRecord {
   std::uint8_t flags = 0, depth = 0;
   std::uint32_t sequence = 0;
   std::array<Level, kBookLevels> levels{};  // after the update; best first
+  double size_unit = 1;  // contracts that a count of 1 in the sizes stands for; below 1 in files of fractional sizes
 
   bool last() const { return (flags & kFlagLast) != 0; }
 };

@@ -298,10 +298,11 @@ const Refused kRefused[] = {
     {"dbn/test_data.definition.v3.dbn.zst", InputKind::bars, "holds definition", -2},
     {"dbn/test_data.statistics.v2.dbn.zst", InputKind::bars, "holds statistics", -2},
     {"dbn/test_data.bbo-1m.dbn", InputKind::trades, "holds bbo-1m", 24},
-    {"dbn/test_data.mbp-1.dbn", InputKind::book, "holds mbp-1", 24},
+    {"dbn/test_data.tbbo.dbn", InputKind::book, "holds tbbo", 24},
+    {"dbn/test_data.cmbp-1.dbn", InputKind::book, "holds cmbp-1", 24},
     {"es_derived/esh4_20231225.trades.v3.dbn.zst", InputKind::bars, "holds trades", -2},
     {"ticks/nautilus_quote_tick_data_histdata_ascii.csv", InputKind::bars, "4 columns without a header", -1},
-    {"ticks/nautilus_truefx_usdjpy-ticks.csv", InputKind::trades, "missing price, size", -1},
+    {"ticks/nautilus_truefx_usdjpy-ticks.csv", InputKind::trades, "the columns are quotes", -1},
     {"ohlcv/lean_es_minute_201310/20131007_es_minute_quote_201312.csv", InputKind::bars, "11 columns without a header",
      -1},
 };
