@@ -28,6 +28,7 @@ std::string progress_bar(double share) {
 std::string head_text(const SessionStatus& s) {
   std::string out = fmt::format("{:<11}", state_name(s.state));
   if (s.state == SessionState::preparing) return out + s.activity;
+  if (s.folds == 0) return out + "before training began";
   out += fmt::format("fold {} of {}  epoch {} of {}  step {}", s.fold + 1, s.folds, s.epoch + 1, s.epochs,
                      grouped(whole(s.step)));
   if (s.planned_steps > 0) out += fmt::format(" of {}", grouped(whole(s.planned_steps)));
@@ -104,10 +105,8 @@ void Dashboard::show_events() {
 std::vector<std::string> Dashboard::block() const {
   const auto status = session_.status();
   std::vector<std::string> out = {head_text(*status)};
-  if (status->state == SessionState::preparing) {
-    out.push_back(progress_bar(status->progress));
-    return out;
-  }
+  if (status->state == SessionState::preparing) out.push_back(progress_bar(status->progress));
+  if (status->state == SessionState::preparing || status->folds == 0) return out;
   if (status->planned_steps > 0)
     out.push_back(progress_bar(static_cast<double>(status->step) / static_cast<double>(status->planned_steps)));
   if (last_) {

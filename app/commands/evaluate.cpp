@@ -45,7 +45,7 @@ Outcome run_evaluate(const Arguments& arguments, const Manner& manner) {
 }
 
 std::string evaluate_text(const Json& document) {
-  std::string out = fmt::format("fold {}, validation rows {}, {} trades\n\n", document.at("fold").dump(),
+  std::string out = fmt::format("fold {}, validation rows {}, {} trades\n\n", document.at("fold").get<int>() + 1,
                                 document.at("window").dump(), document.at("trades").size());
   for (const auto& [name, value] : document.at("metrics").items())
     out += fmt::format("{:<18} {}\n", name, number_text(value));

@@ -113,11 +113,12 @@ Outcome run_runs_show(const Arguments& arguments, const Manner&) {
 
 std::string runs_show_text(const Json& document) {
   std::string out;
-  for (const char* name :
-       {"id", "status", "reason", "problem", "created", "device", "seed", "steps", "fold", "epoch"}) {
+  for (const char* name : {"id", "status", "reason", "problem", "created", "device", "seed", "steps"}) {
     if (!document.contains(name) || document.at(name).is_null() || document.at(name) == "") continue;
     out += fmt::format("{:<10} {}\n", name, text_of(document.at(name)));
   }
+  for (const char* name : {"fold", "epoch"})  // people count from 1
+    if (document.contains(name)) out += fmt::format("{:<10} {}\n", name, document.at(name).get<std::int64_t>() + 1);
   const Json best = document.value("best", Json::object());
   for (const auto& [name, value] : best.items()) out += fmt::format("best {:<16} {}\n", name, number_text(value));
   out += "\ncheckpoints\n";

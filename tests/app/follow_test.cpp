@@ -41,18 +41,18 @@ std::vector<std::filesystem::path> event_files(const std::filesystem::path& fold
 TEST(TensorBoard, IsWrittenWhileTrainingWithFoldsAsSubRuns) {
   const auto folder = test::scratch_folder();
   test::write_tiny(folder);
-  const auto result =
-      run_cli({"train", "--config", "tiny.json", "--run-dir", "run", "--tensorboard", "--set", "folds.count=2", "--set",
-               "data.simulated.bars=2000", "--json"},
-              {.folder = folder});
+  const auto result = run_cli({"train", "--config", "tiny.json", "--run-dir", "run", "--tensorboard", "--set",
+                               "folds.count=2", "--set", "data.simulated.bars=2000", "--json"},
+                              {.folder = folder});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const auto files = event_files(folder / "run" / "tensorboard");
   ASSERT_EQ(files.size(), 2u);
   EXPECT_EQ(files[0].parent_path(), folder / "run" / "tensorboard" / "run" / "fold-0");
   EXPECT_EQ(files[1].parent_path(), folder / "run" / "tensorboard" / "run" / "fold-1");
   // A row an event, the version first: as many as an export made afterwards writes.
-  const auto exported = run_cli(
-      {"runs", "export", "run", "--runs", ".", "--format", "tensorboard", "--out", "out", "--json"}, {.folder = folder});
+  const auto exported =
+      run_cli({"runs", "export", "run", "--runs", ".", "--format", "tensorboard", "--out", "out", "--json"},
+              {.folder = folder});
   ASSERT_EQ(exported.exit_code, 0) << exported.err;
   const auto after = event_files(folder / "out");
   ASSERT_EQ(after.size(), 2u);
@@ -158,7 +158,8 @@ TEST(Compare, BehaviourOfTwoCheckpoints) {
   EXPECT_LE(d["agreement"].get<double>(), least + 1e-9) << "all branches agree at most as often as one";
   const auto text = run_cli({"compare", p.first, p.second, "--probe", "tiny.json"}, {.folder = p.folder});
   EXPECT_NE(text.out.find("all branches agree in"), std::string::npos) << text.out;
-  EXPECT_FALSE(run_cli({"compare", p.first, p.second, "--json"}, {.folder = p.folder}).document().contains("behaviour"));
+  EXPECT_FALSE(
+      run_cli({"compare", p.first, p.second, "--json"}, {.folder = p.folder}).document().contains("behaviour"));
 }
 
 TEST(Compare, ProbeNeedsWhatEvaluationNeeds) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <functional>
 
 #include "engine/checkpoint/safetensors.h"
 #include "engine/run/run_reader.h"
@@ -53,35 +54,33 @@ Trained trained(const Config& config, const char* name) {
   return {run, control_in(train(config, options_in(run)))};
 }
 
-TEST(Controlled, LearningRateHalvesWithoutABest) {
-  // A best that no epoch can reach, as an earlier part of the run would leave it.
+// Runs one epoch, changes what it left, and goes on to the end; the run of the second part.
+Trained after(const Config& config, const std::function<void(nlohmann::json&)>& change) {
   const auto folder = scratch_folder();
-  Config c = one_fold(6);
   SessionOptions part = options_in(folder / "part");
   part.max_steps = 30;
-  Session first(c, part);
-  ASSERT_TRUE(first.wait(120));
-  const auto from = SafetensorsFile::open(first.checkpoints().back());
-  auto session = nlohmann::json::parse(from.metadata().at("session"));
-  session["validation"]["best_epoch_sharpe"] = 1e9;
-  session["validation"]["read"] = nullptr;
-  SafetensorsWriter writer;
-  for (const auto& [key, text] : from.metadata()) writer.metadata(key, key == "session" ? session.dump() : text);
-  std::vector<std::vector<std::byte>> data;
-  for (const TensorInfo& tensor : from.tensors()) {
-    data.emplace_back(tensor.bytes());
-    from.read_into(tensor, data.back().data());
-    writer.add(tensor.name, tensor.dtype, tensor.shape, data.back().data());
+  std::filesystem::path left;
+  {
+    Session first(config, part);
+    EXPECT_TRUE(first.wait(120));
+    left = first.checkpoints().back();
   }
-  writer.write(folder / "no_best.safetensors");
   SessionOptions rest = options_in(folder / "rest");
-  rest.resume = folder / "no_best.safetensors";
-  const auto end = train(c, rest);
+  rest.resume = with_session(left, folder / "changed.safetensors", change);
+  return {folder / "rest", control_in(train(config, rest))};
+}
+
+TEST(Controlled, LearningRateHalvesWithoutABest) {
+  const Config c = one_fold(6);
+  const Trained t = after(c, [](nlohmann::json& session) {
+    session["validation"]["best_epoch_sharpe"] = 1e9;  // no epoch reaches it
+    session["validation"]["read"] = nullptr;
+  });
   const float first_lr = static_cast<float>(c.learner.lr);
-  EXPECT_EQ(control_in(end).settings.lr, 0.5f * first_lr);
+  EXPECT_EQ(t.control.settings.lr, 0.5f * first_lr);
   // Epoch ends 1 to 5; validations of epochs 1, 2 and 3 are read at the ends of 2, 3 and 4.
-  EXPECT_EQ(column(folder / "rest", RunTable::health, "controller_lr"), (std::vector<double>{0, 0, 0, 1, 0}));
-  const auto lr = column(folder / "rest", RunTable::steps, "lr");
+  EXPECT_EQ(t.fired("controller_lr"), (std::vector<double>{0, 0, 0, 1, 0}));
+  const auto lr = t.steps("lr");
   ASSERT_EQ(lr.size(), 150u);
   EXPECT_EQ(static_cast<float>(lr[119]), first_lr);
   EXPECT_EQ(static_cast<float>(lr[120]), 0.5f * first_lr);
@@ -136,30 +135,18 @@ TEST(Controlled, ClipFollowsTheMedianNorm) {
 }
 
 TEST(Controlled, AlphaStepsBackWhenTheSquaredLossDoubles) {
-  Config c = one_fold(8);
-  c.learner.lr = 1e-6;
-  const auto run = scratch_folder() / "run";
-  std::filesystem::path end;
-  {
-    Session session(c, options_in(run));
-    ASSERT_TRUE(wait_for(session, 60, [](const SessionStatus& s) { return s.step >= 60; }));
-    Command rate = command(CommandKind::set_value);
-    rate.field = "learner.lr";
-    rate.value = "0.1";
-    session.post(rate);
-    ASSERT_TRUE(session.wait(120));
-    ASSERT_EQ(session.status()->state, SessionState::finished) << session.status()->reason;
-    end = session.checkpoints().back();
-  }
-  const auto fired = column(run, RunTable::health, "controller_alpha");
-  const auto alpha = column(run, RunTable::steps, "c51_alpha");
-  const auto at = std::find(fired.begin(), fired.end(), 1.0);
-  ASSERT_NE(at, fired.end());
-  const auto last = static_cast<std::size_t>(30 * (at - fired.begin() + 1)) - 1;
-  ASSERT_LT(last + 1, alpha.size()) << "it fired at the very end";
-  EXPECT_GT(alpha[last], 0.002);
-  EXPECT_LE(alpha[last + 1], std::max(0.0, alpha[last] - 0.1) + 1.0 / 2000 + 1e-7);
-  EXPECT_EQ(control_in(end).settings.c51_alpha_drop, 0.0f) << "it is taken once";
+  const Trained t = after(one_fold(3), [](nlohmann::json& session) {
+    double& before = *session["controllers"]["mse_ema"].get_ptr<double*>();
+    EXPECT_GT(before, 0);
+    before /= 4;  // the second epoch ends at more than twice this
+  });
+  EXPECT_EQ(t.fired("controller_alpha"), (std::vector<double>{1, 0}));
+  const auto alpha = t.steps("c51_alpha");
+  ASSERT_EQ(alpha.size(), 60u);
+  EXPECT_GT(alpha[29], 0.002) << "it has grown";
+  EXPECT_LE(alpha[30], 1.0 / 2000 + 1e-7) << "less a tenth it is at its floor";
+  EXPECT_GT(alpha[59], alpha[30]) << "and grows again: the drop is taken once";
+  EXPECT_EQ(t.control.settings.c51_alpha_drop, 0.0f);
 }
 
 TEST(Controlled, NothingMovesWhenTheyAreOff) {

@@ -20,26 +20,6 @@ Config four_epochs() {
   return c;
 }
 
-// The same file with another member in the validation part of its session.
-std::filesystem::path with_validation(const std::filesystem::path& file, const char* member, double value) {
-  const auto from = SafetensorsFile::open(file);
-  SafetensorsWriter writer;
-  for (const auto& [key, text] : from.metadata()) {
-    auto session = key == "session" ? nlohmann::json::parse(text) : nlohmann::json();
-    if (key == "session") session["validation"][member] = value;
-    writer.metadata(key, key == "session" ? session.dump() : text);
-  }
-  std::vector<std::vector<std::byte>> data;
-  for (const TensorInfo& tensor : from.tensors()) {
-    data.emplace_back(tensor.bytes());
-    from.read_into(tensor, data.back().data());
-    writer.add(tensor.name, tensor.dtype, tensor.shape, data.back().data());
-  }
-  const auto out = file.parent_path() / fmt::format("changed-{}.safetensors", member);
-  writer.write(out);
-  return out;
-}
-
 void expect_identical(const std::filesystem::path& a, const std::filesystem::path& b) {
   const auto result = compare_files(SafetensorsFile::open(a), SafetensorsFile::open(b));
   for (const auto& t : result.tensors) EXPECT_TRUE(t.identical) << t.name << " differs by up to " << t.max_abs;
@@ -91,7 +71,8 @@ TEST_F(Resume, EveryPeriodicCheckpointLeadsToTheSameEnd) {
 }
 
 TEST_F(Resume, AWorseEpochLeavesTheBestOfTheEarlierPart) {
-  const auto changed = with_validation(periodic_.front(), "best_sharpe", 1e6);
+  const auto changed = with_session(periodic_.front(), periodic_.front().parent_path() / "changed.safetensors",
+                                    [](nlohmann::json& session) { session["validation"]["best_sharpe"] = 1e6; });
   Session session(four_epochs(), from(changed, "rest"));
   ASSERT_TRUE(session.wait(120));
   ASSERT_EQ(session.status()->state, SessionState::finished) << session.status()->reason;

@@ -4,10 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <functional>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
 
 #include "engine/base/clock.h"
+#include "engine/checkpoint/safetensors.h"
 #include "engine/config/load_config.h"
 #include "engine/session/session.h"
 #include "tests/support/shared_data.h"
@@ -73,6 +76,30 @@ inline std::filesystem::path train(const Config& config, const SessionOptions& o
   const auto checkpoints = session.checkpoints();
   EXPECT_FALSE(checkpoints.empty());
   return checkpoints.empty() ? std::filesystem::path() : checkpoints.back();
+}
+
+// A full checkpoint as another past would have left it: the same file with another session.
+inline std::filesystem::path with_session(const std::filesystem::path& file, const std::filesystem::path& out,
+                                          const std::function<void(nlohmann::json&)>& change) {
+  const auto from = SafetensorsFile::open(file);
+  SafetensorsWriter writer;
+  for (const auto& [key, text] : from.metadata()) {
+    if (key != "session") {
+      writer.metadata(key, text);
+      continue;
+    }
+    auto session = nlohmann::json::parse(text);
+    change(session);
+    writer.metadata(key, session.dump());
+  }
+  std::vector<std::vector<std::byte>> data;
+  for (const TensorInfo& tensor : from.tensors()) {
+    data.emplace_back(tensor.bytes());
+    from.read_into(tensor, data.back().data());
+    writer.add(tensor.name, tensor.dtype, tensor.shape, data.back().data());
+  }
+  writer.write(out);
+  return out;
 }
 
 }  // namespace foxhunt::test
