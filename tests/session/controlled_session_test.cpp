@@ -145,7 +145,7 @@ TEST(Controlled, AlphaStepsBackWhenTheSquaredLossDoubles) {
   ASSERT_EQ(alpha.size(), 60u);
   EXPECT_GT(alpha[29], 0.002) << "it has grown";
   EXPECT_LE(alpha[30], 1.0 / 2000 + 1e-7) << "less a tenth it is at its floor";
-  EXPECT_GT(alpha[59], alpha[30]) << "and grows again: the drop is taken once";
+  for (std::size_t i = 31; i < alpha.size(); ++i) EXPECT_GE(alpha[i], alpha[i - 1]) << "the drop is taken once";
   EXPECT_EQ(t.control.settings.c51_alpha_drop, 0.0f);
 }
 
