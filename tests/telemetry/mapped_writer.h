@@ -35,10 +35,12 @@ class MappedWriter {
   }
 
   // `health`: with a new HealthDiag snapshot.
-  void write(bool health = true) {
+  void write(bool health = true) { write(health, static_cast<float>((control_.step + 1) % 8'000'000)); }
+  // The same with losses of one's own.
+  void write(bool health, float loss_of_all) {
     const std::uint64_t n = ++control_.step;
     const auto x = static_cast<float>(n % 8'000'000);
-    for (double& loss : losses_) loss = x;
+    for (double& loss : losses_) loss = loss_of_all;
     control_.settings.lr = control_.tau = control_.beta = x;
     for (float& signal : state_->signals) signal = x;
     if (health) {
