@@ -7,8 +7,8 @@
 
 Inside functions every place (schema.py) asks at run time which alternative is active (runtime.h), so that all kernels
 are compiled once, into a shared library; declarations are compiled sixteen copies at a time, each in a namespace of its
-own. test_telemetry (test_learner for the places) is linked with the library once, and FOXHUNT_MUTANT says which mutant
-runs. Survivors that equivalent_mutants.txt lists, with the reason, do not count; an entry there that no longer matches
+own. test_telemetry (test_learner for the places) is linked with the library once and forks before main, once a mutant
+(server.h). Survivors that equivalent_mutants.txt lists, with the reason, do not count; an entry there that no longer matches
 a survivor is an error.
 
 Operators: comparison (boundary and negation), arithmetic, assignment, logic, constant (+-1, +2 %, highest and lowest bit
@@ -18,7 +18,6 @@ of a mask), name (the next enumerator), index (+-1), call (maximum for minimum, 
 import argparse
 import os
 import re
-import resource
 import shlex
 import subprocess
 import sys
@@ -36,7 +35,6 @@ PLACES = ROOT / "engine/learner/step_results.cpp"
 HERE = Path(__file__).resolve().parent
 EQUIVALENT = HERE / "equivalent_mutants.txt"
 BATCH = 16
-CPU_SECONDS = 6
 
 
 
@@ -150,13 +148,13 @@ def entries(call):
 def chosen_unit(headers):
     """All mutants that are chosen at run time."""
     text = flatten(KERNELS / "emit_host.cpp", {h.name: "\n".join(h.chosen) for h in headers}, set())
-    return (SYSTEM + f'#include "{HERE}/runtime.h"\n' + text +
-            entries('fh_m::active = std::atoi(std::getenv("FOXHUNT_MUTANT")); emit_telemetry_one(t);'))
+    return (SYSTEM + f'#include "{HERE}/server.h"\n#include "{HERE}/runtime.h"\n' + text +
+            entries("fh_m::active = fh_mutant; emit_telemetry_one(t);"))
 
 
 def copies_unit(batch, headers):
     """Mutants of declarations: a copy of all kernels each, in a namespace of its own."""
-    text, cases = [SYSTEM], []
+    text, cases = [SYSTEM + f'#include "{HERE}/server.h"\n'], []
     for mutant in batch:
         lines = list(next(h for h in headers if h.name == mutant.header).lines)
         lines[mutant.line] = mutant.text
@@ -165,7 +163,7 @@ def copies_unit(batch, headers):
                  flatten(KERNELS / "emit_host.cpp", {mutant.header: "\n".join(lines)}, set()), "#undef kernels"]
         cases.append(f"case {mutant.number}: foxhunt::{name}::emit_telemetry_one("
                      f"reinterpret_cast<foxhunt::{name}::HostEntry*>(t)); return;")
-    text.append('static void pick(foxhunt::kernels::HostEntry* t) { switch (std::atoi(std::getenv("FOXHUNT_MUTANT"))) {'
+    text.append('static void pick(foxhunt::kernels::HostEntry* t) { switch (fh_mutant) {'
                 + " ".join(cases) + " default: std::abort(); } }")
     return "\n".join(text[:-1]) + "\nnamespace foxhunt::kernels { struct HostEntry; }\n" + text[-1] + "\n" + entries(
         "pick(t);")
@@ -203,27 +201,22 @@ def link_tests(build, target, extra, output):
     subprocess.run(words, cwd=build, check=True)
 
 
-def limits():
-    resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+def try_all(numbers, program, tests, results):
+    """Statuses of the tests of each mutant, by number: 0 where all passed. One process a mutant, forked by server.h."""
+    results.write_text("")
+    if not numbers:
+        return {}
+    env = dict(os.environ, FOXHUNT_MUTANTS=" ".join(map(str, numbers)), FOXHUNT_RESULTS=str(results),
+               OPENBLAS_NUM_THREADS="1")
+    subprocess.run([str(program), f"--gtest_filter={tests}", "--gtest_fail_fast", "--gtest_brief=1"], env=env, check=True)
+    return {int(n): int(status) for n, status in (line.split() for line in results.read_text().splitlines())}
 
 
-def survives(program, tests, variable, number):
-    """True when all stages of tests pass."""
-    for stage in tests:
-        env = dict(os.environ, **{variable: str(number)})
-        result = subprocess.run([str(program), f"--gtest_filter={stage}", "--gtest_fail_fast", "--gtest_brief=1"],
-                                env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=limits,
-                                timeout=600)
-        if result.returncode != 0:
-            return False
-    return True
-
-
-WORDS = "Words.*"
-OTHERS = ("Publish.*:NanSearch.*:Signals.*:Health.*:*OfBatch*:SnapshotEnvelope.IsReadWhole:StepRing.*:Mutation.*:"
-          "Statistics.*:-*FastWriter*")
-NAN_FIRST = {"telemetry_nan.h", "telemetry_publish.h"}
+# What kills most in the shortest time comes first; the rest sees only what is left.
+FIRST = {"telemetry_nan.h": "NanSearch.*"}
+FIRST_ELSE = "Words.*"
+REST = ("Statistics.*:DriftOnDevice.*:Signals.*:Health.*:*OfBatch*:Publish.*:NanSearch.*:SnapshotEnvelope.IsReadWhole:"
+        "StepRing.*:-*FastWriter*")
 
 
 def read_equivalent():
@@ -239,16 +232,22 @@ def read_equivalent():
     return entries
 
 
-def try_all(mutants, program, survivors):
-    begun = time.time()
-    for count, mutant in enumerate(mutants, 1):
-        stages = [OTHERS, WORDS] if mutant.header in NAN_FIRST else [WORDS, OTHERS]
-        if survives(program, stages, "FOXHUNT_MUTANT", mutant.number):
-            survivors.append(mutant)
-            print(f"SURVIVES {mutant}", flush=True)
-        if count % 100 == 0:
-            print(f"{count} of {len(mutants)}, {len(survivors)} survive, {time.time() - begun:.0f} s", file=sys.stderr,
-                  flush=True)
+def survivors_of(mutants, program, work):
+    survivors, begun = [], time.time()
+    for at in range(0, len(mutants), 50):
+        part = mutants[at:at + 50]
+        alive = []
+        for first in sorted({FIRST.get(m.header, FIRST_ELSE) for m in part}):
+            these = [m.number for m in part if FIRST.get(m.header, FIRST_ELSE) == first]
+            alive += [n for n, status in try_all(these, program, first, work / "results").items() if status == 0]
+        alive = [n for n, status in try_all(alive, program, REST, work / "results").items() if status == 0]
+        for mutant in part:
+            if mutant.number in alive:
+                survivors.append(mutant)
+                print(f"SURVIVES {mutant}", flush=True)
+        print(f"{at + len(part)} of {len(mutants)}, {len(survivors)} survive, {time.time() - begun:.0f} s",
+              file=sys.stderr, flush=True)
+    return survivors
 
 
 def run_kernels(arguments, work):
@@ -269,19 +268,19 @@ def run_kernels(arguments, work):
     if result.returncode != 0:
         sys.exit(result.stderr[:6000])
     link_tests(arguments.build, "test_telemetry", [str(library), f"-Wl,-rpath,{work}"], program)
-    if not survives(program, [WORDS, OTHERS], "FOXHUNT_MUTANT", 0):
-        sys.exit("the tests fail without any mutant")
-    survivors, stillborn = [], 0
+    for tests in (FIRST_ELSE, REST):
+        if try_all([0], program, tests, work / "results") != {0: 0}:
+            sys.exit("the tests fail without any mutant")
     if arguments.new:
         listed = read_equivalent()
         at_run_time = [m for m in at_run_time if m.key() not in listed]
         at_compile_time = [m for m in at_compile_time if m.key() not in listed]
-    try_all(at_run_time, program, survivors)
+    survivors, stillborn = survivors_of(at_run_time, program, work), 0
     for at in range(0, len(at_compile_time), BATCH):
         batch = at_compile_time[at:at + BATCH]
         alive = build_copies(batch, headers, library)
         stillborn += len(batch) - len(alive)
-        try_all(alive, program, survivors)
+        survivors += survivors_of(alive, program, work)
     return report(arguments, mutants, survivors, stillborn)
 
 
@@ -314,11 +313,10 @@ def run_places(arguments, work):
         return f"fh_mutated({len(sites)}, {m.group(0)})"
 
     body = re.sub(r"NanPlace::[a-z_]+", site, body)
-    helper = """#include <cstdlib>
-namespace { template <class T> T fh_mutated(int site, T place) {
-  const char* mutant = std::getenv("FOXHUNT_MUTANT");
-  return mutant && std::atoi(mutant) == site ? static_cast<T>((static_cast<int>(place) + 1) % 16) : place;
-} }
+    helper = f"""#include "{HERE}/server.h"
+namespace {{ template <class T> T fh_mutated(int site, T place) {{
+  return fh_mutant == site ? static_cast<T>((static_cast<int>(place) + 1) % 16) : place;
+}} }}
 """
     source = work / "step_results.cpp"
     source.write_text(helper + head + body)
@@ -334,10 +332,10 @@ namespace { template <class T> T fh_mutated(int site, T place) {
     subprocess.run(words, cwd=arguments.build, check=True)
     program = work / "test_learner"
     link_tests(arguments.build, "test_learner", [str(work / "step_results.o")], program)
-    tests = ["*NanFault*"]
-    if not survives(program, tests, "FOXHUNT_MUTANT", 0):
+    status = try_all(list(range(len(sites) + 1)), program, "*NanFault*", work / "results")
+    if status.pop(0) != 0:
         sys.exit("the tests fail without any mutant")
-    alive = [s for n, s in enumerate(sites, 1) if survives(program, tests, "FOXHUNT_MUTANT", n)]
+    alive = [sites[n - 1] for n, code in status.items() if code == 0]
     print(f"{len(sites)} places: {len(sites) - len(alive)} killed, {len(alive)} survive")
     for s in alive:
         print(s)
