@@ -3,6 +3,8 @@
 
 #include <QApplication>
 #include <QDir>
+#include <QDockWidget>
+#include <QEventLoop>
 #include <QScreen>
 #include <QStandardPaths>
 #include <QTimer>
@@ -16,6 +18,7 @@
 #include "engine/base/log.h"
 #include "engine/run/run_list.h"
 #include "ui/main_window.h"
+#include "ui/panels/panel_registry.h"
 
 namespace {
 
@@ -27,7 +30,9 @@ constexpr const char* kHelp =
     "  --layout NAME          a saved layout, or default\n"
     "  --theme TONE           system, dark or light\n"
     "  --runs DIR             folder of all runs (runs)\n"
+    "  --size WxH             size of the window\n"
     "  --screenshot OUT.png   writes the window to a file, stops the session and exits\n"
+    "  --panels DIR           with --screenshot: each panel as well, as DIR/<panel>.png\n"
     "  --after SECONDS        when the screenshot is taken (5)\n"
     "  --help, --version\n\n"
     "foxhunt-cli does everything without a display.\n";
@@ -35,10 +40,24 @@ constexpr const char* kHelp =
 struct Words {
   std::vector<std::string> paths;
   bool demo = false;
-  std::optional<std::string> config, layout, screenshot, theme;
+  std::optional<std::string> config, layout, screenshot, panels, theme;
+  QSize size;  // not valid: as remembered
   std::string runs = "runs";
   double after = 5;
 };
+
+// "1280x800"; a usage Error else.
+QSize parse_size(const std::string& text) {
+  const QStringList parts = QString::fromStdString(text).split(QLatin1Char('x'));
+  bool good[2] = {false, false};
+  const QSize size = parts.size() == 2 ? QSize(parts[0].toInt(&good[0]), parts[1].toInt(&good[1])) : QSize();
+  if (!good[0] || !good[1] || size.width() < 640 || size.height() < 400 || size.width() > 16384 ||
+      size.height() > 16384) {
+    throw foxhunt::usage_error(fmt::format("--size is \"{}\"; allowed: 640x400 to 16384x16384", text),
+                               {.field = "--size", .hint = "two whole numbers with an x between them"});
+  }
+  return size;
+}
 
 // Throws a usage Error naming the word. Options of Qt ("-platform") are its own and left alone.
 Words parse(const std::vector<std::string>& words) {
@@ -71,6 +90,10 @@ Words parse(const std::vector<std::string>& words) {
       out.runs = needed();
     } else if (word == "--screenshot") {
       out.screenshot = needed();
+    } else if (word == "--panels") {
+      out.panels = needed();
+    } else if (word == "--size") {
+      out.size = parse_size(needed());
     } else if (word == "--after") {
       const std::string text = needed();
       char* end = nullptr;
@@ -101,11 +124,33 @@ bool has_display() {
   return set("DISPLAY") || set("WAYLAND_DISPLAY");
 }
 
-void take_screenshot(foxhunt::ui::MainWindow& window, const std::string& path, int* exit_code) {
-  if (!window.grab().save(QString::fromStdString(path))) {
-    foxhunt::log_error("the screenshot could not be written to {}", path);
-    *exit_code = 1;
+bool save_picture(QWidget& widget, const QString& path) {
+  if (widget.grab().save(path, "PNG", 0)) return true;
+  foxhunt::log_error("the screenshot could not be written to {}", path.toStdString());
+  return false;
+}
+
+// Each panel in its place, brought to the front where it shares that with others.
+bool save_panels(foxhunt::ui::MainWindow& window, const QString& folder) {
+  bool good = QDir().mkpath(folder);
+  for (const foxhunt::ui::PanelEntry& entry : foxhunt::ui::panelTable()) {
+    const QString id = QString::fromLatin1(entry.id);
+    QDockWidget* dock = window.dock(id);
+    dock->show();
+    dock->raise();
+    // The clock paints what has just come into view.
+    QEventLoop loop;
+    QTimer::singleShot(400, &loop, &QEventLoop::quit);
+    loop.exec();
+    good = save_picture(*dock, folder + QLatin1Char('/') + id + QStringLiteral(".png")) && good;
   }
+  return good;
+}
+
+void take_screenshot(foxhunt::ui::MainWindow& window, const Words& words, int* exit_code) {
+  bool good = save_picture(window, QString::fromStdString(*words.screenshot));
+  if (words.panels) good = save_panels(window, QString::fromStdString(*words.panels)) && good;
+  if (!good) *exit_code = 1;
   QObject::connect(&window, &foxhunt::ui::MainWindow::closed, qApp, &QCoreApplication::quit);
   window.closeAtOnce();
 }
@@ -123,6 +168,7 @@ int run_window(QApplication& app, const Words& words) {
                           : tone == "light" ? ThemeChoice::light
                                             : ThemeChoice::system);
   }
+  if (words.size.isValid()) window.resize(words.size);
   if (words.layout) window.applyLayout(QString::fromStdString(*words.layout));
   for (const auto& folder : foxhunt::mark_interrupted_runs(options.runs_folder)) {
     window.showMessage(QStringLiteral("warning"),
@@ -136,7 +182,7 @@ int run_window(QApplication& app, const Words& words) {
   int exit_code = 0;
   if (words.screenshot) {
     QTimer::singleShot(static_cast<int>(1000 * words.after), &window,
-                       [&] { take_screenshot(window, *words.screenshot, &exit_code); });
+                       [&] { take_screenshot(window, words, &exit_code); });
   }
   const int ended = QApplication::exec();
   SessionBridge::waitForEnded(10);

@@ -4,7 +4,7 @@
 # Everything the build and the tests need of Debian 12; a CUDA toolkit is used when it is there.
 packages=(g++ cmake ninja-build ccache pkg-config
   libspdlog-dev libfmt-dev nlohmann-json3-dev libgtest-dev libopenblas-dev libzstd-dev libsqlite3-dev
-  qt6-base-dev libqt6opengl6-dev qt6-charts-dev qt6-svg-dev fontconfig fonts-dejavu-core tzdata)
+  qt6-base-dev libqt6opengl6-dev qt6-charts-dev qt6-svg-dev fontconfig fonts-dejavu-core tzdata xvfb xauth)
 
 say() { printf '%s\n' "== $*"; }
 

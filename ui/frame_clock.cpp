@@ -51,8 +51,13 @@ void FrameClock::remove(QObject* owner) {
 
 bool FrameClock::visible(const QObject& owner) const {
   const auto* widget = qobject_cast<const QWidget*>(&owner);
-  return widget != nullptr && widget->isVisible() && !widget->window()->isMinimized() &&
-         !widget->visibleRegion().isEmpty();
+  if (widget == nullptr || !widget->isVisible() || widget->window()->isMinimized()) return false;
+  // What its parents leave of it. (QWidget::visibleRegion() is empty where an opaque child covers all of it.)
+  QRect seen = widget->rect();
+  for (const QWidget* at = widget; !at->isWindow() && at->parentWidget() != nullptr; at = at->parentWidget()) {
+    seen = seen.translated(at->pos()).intersected(at->parentWidget()->rect());
+  }
+  return !seen.isEmpty();
 }
 
 void FrameClock::tick() {

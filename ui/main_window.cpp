@@ -99,6 +99,7 @@ MainWindow::MainWindow(WindowOptions options, QWidget* parent)
 
 MainWindow::~MainWindow() {
   clock_->stop();
+  settings_writer_.waitForDone();
 }
 
 void MainWindow::makePanels() {
@@ -207,7 +208,7 @@ void MainWindow::showMessage(const QString& severity, const QString& sentence) {
 
 void MainWindow::showState() {
   top_bar_->show(*data_, *bridge_);
-  status_line_->show(*data_, *bridge_, *clock_);
+  status_line_->show(*data_, *bridge_, *clock_, top_bar_->showsCommand() ? QString() : top_bar_->lastCommand());
 }
 
 bool MainWindow::refuseWhileLive(const QString& what) {
@@ -348,13 +349,29 @@ void MainWindow::loadSettings() {
   }
 }
 
-void MainWindow::saveSettings() {
-  if (options_.settings_folder.isEmpty()) return;
+WindowSettings MainWindow::presentSettings() {
   settings_.geometry = saveGeometry();
   settings_.state = saveState();
   settings_.configuration = QString::fromStdString(to_json(session_->config()).dump());
+  return settings_;
+}
+
+// One thread writes, so that the newest settings are the last ones written.
+void MainWindow::saveSettings() {
+  if (options_.settings_folder.isEmpty()) return;
+  settings_writer_.setMaxThreadCount(1);
+  settings_writer_.start([this, store = store_, settings = presentSettings()] {
+    QString problem;
+    if (store.save(settings, &problem)) return;
+    QMetaObject::invokeMethod(this, [this, problem] { showMessage(QStringLiteral("warning"), problem); });
+  });
+}
+
+void MainWindow::saveSettingsNow() {
+  settings_writer_.waitForDone();
+  if (options_.settings_folder.isEmpty()) return;
   QString problem;
-  if (!store_.save(settings_, &problem)) showMessage(QStringLiteral("warning"), problem);
+  if (!store_.save(presentSettings(), &problem)) showMessage(QStringLiteral("warning"), problem);
 }
 
 void MainWindow::setThemeChoice(ThemeChoice choice) {
@@ -399,7 +416,7 @@ void MainWindow::closeEvent(QCloseEvent* event) {
     setEnabled(false);
     return;
   }
-  saveSettings();
+  saveSettingsNow();
   stored_->close();
   event->accept();
   Q_EMIT closed();

@@ -4,6 +4,7 @@
 
 #include <QMainWindow>
 #include <QMap>
+#include <QThreadPool>
 #include <memory>
 
 #include "ui/frame_clock.h"
@@ -83,7 +84,9 @@ class MainWindow : public QMainWindow {
   bool refuseWhileLive(const QString& what);
   void remember(const QString& path);
   void loadSettings();
-  void saveSettings();
+  void saveSettings();     // on a thread of its own: writing waits for the disk
+  void saveSettingsNow();
+  WindowSettings presentSettings();
   // main_window_menus.cpp
   QAction* addAction(QMenu* menu, const QString& id, const QString& text, const QString& keys, const QString& tip,
                      std::function<void()> run);
@@ -130,6 +133,7 @@ class MainWindow : public QMainWindow {
   QLabel* message_ = nullptr;
   QToolBar* welcome_bar_ = nullptr;
   QTimer* save_timer_;
+  QThreadPool settings_writer_;
   int frames_ = 0;
   bool closing_ = false;
   double closing_since_ = 0;

@@ -80,7 +80,8 @@ void SessionBridge::start(const Config& config, SessionOptions options) {
   plan_.reset();
   events_read_ = 0;
   torn_ = missed_ = 0;
-  signal_step_ = 0;
+  signal_step_ = health_step_ = 0;
+  validations_ = 0;
   finished_ = false;
   data_->begin(RunData::Source::live, {}, {});
   data_->setConfiguration(to_json(config));
@@ -133,10 +134,7 @@ void SessionBridge::poll() {
   timer.start();
   const bool over = port_->ended();  // before the last look, so that nothing is left behind
   attach();
-  readSteps();
-  const double cost = static_cast<double>(timer.nsecsElapsed()) / 1e3;
-  poll_us_ = poll_us_ == 0 ? cost : 0.95 * poll_us_ + 0.05 * cost;
-
+  readSteps(over);
   const auto plan = port_->plan();
   if (plan != plan_) {
     plan_ = plan;
@@ -156,6 +154,8 @@ void SessionBridge::poll() {
   readEvents();
   readResults();
   readCheckpoints();
+  const double cost = static_cast<double>(timer.nsecsElapsed()) / 1e3;
+  poll_us_ = poll_us_ == 0 ? cost : 0.95 * poll_us_ + 0.05 * cost;
   if (over) finish();
 }
 
@@ -168,16 +168,19 @@ void SessionBridge::attach() {
   heartbeat_ = std::make_unique<telemetry::Heartbeat>(mapped);
 }
 
-void SessionBridge::readSteps() {
+void SessionBridge::readSteps(bool last) {
   if (!ring_) return;
   records_.clear();
   const double now = wall_seconds();
   if (ring_->drain(records_) > 0) data_->appendSteps(records_, now);
   heartbeat_->age();
-  if (now < signals_read_ + kSignalSeconds) return;
+  if (now < signals_read_ + kSignalSeconds && !last) return;
   telemetry::Snapshot snapshot;
-  if (!snapshots_->read(snapshot) || snapshot.signal_step == signal_step_) return;
+  if (!snapshots_->read(snapshot)) return;
+  if (snapshot.signal_step == signal_step_ && snapshot.health.step == health_step_) return;
   signals_read_ = now;
+  health_step_ = snapshot.health.step;
+  if (snapshot.signal_step == signal_step_) return data_->setSnapshot(snapshot);
   signal_step_ = snapshot.signal_step;
   const std::vector<double> values(std::begin(snapshot.signals), std::end(snapshot.signals));
   data_->appendSignals(snapshot.signal_step, values);
@@ -239,13 +242,19 @@ void SessionBridge::readResults() {
 
 void SessionBridge::readCheckpoints() {
   auto fresh = port_->checkpoints();
-  if (fresh == checkpoints_) return;
+  // A checkpoint is often there before the validation of its step.
+  const std::size_t validations = data_->epochs().size();
+  if (fresh == checkpoints_ && validations == validations_) return;
   checkpoints_ = std::move(fresh);
+  validations_ = validations;
   std::vector<CheckpointView> views;
   for (const auto& file : checkpoints_) {
     const auto known = std::find_if(data_->checkpoints().begin(), data_->checkpoints().end(),
                                     [&](const CheckpointView& view) { return view.file == file; });
-    views.push_back(known != data_->checkpoints().end() ? *known : checkpointView(file, results_));
+    CheckpointView view = checkpointView(file, results_);
+    if (known != data_->checkpoints().end()) view.wall = known->wall;
+    view.epoch = data_->epochOfStep(view.step).value_or(view.epoch);
+    views.push_back(std::move(view));
   }
   data_->setCheckpoints(std::move(views));
 }

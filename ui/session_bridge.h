@@ -71,7 +71,7 @@ class SessionBridge : public QObject {
 
  private:
   void attach();
-  void readSteps();
+  void readSteps(bool last);
   void readCommands();
   void readEvents();
   void readResults();
@@ -89,11 +89,12 @@ class SessionBridge : public QObject {
   std::size_t events_read_ = 0;
   std::vector<std::shared_ptr<const FoldResult>> results_;
   std::vector<std::filesystem::path> checkpoints_;
+  std::size_t validations_ = 0;  // that the views of checkpoints_ know of
   std::unique_ptr<telemetry::StepRingReader> ring_;
   std::unique_ptr<telemetry::SnapshotReader> snapshots_;
   std::unique_ptr<telemetry::Heartbeat> heartbeat_;
   std::vector<telemetry::StepRecord> records_;
-  std::uint32_t signal_step_ = 0;
+  std::uint32_t signal_step_ = 0, health_step_ = 0;
   double signals_read_ = 0;
   std::uint64_t torn_ = 0, missed_ = 0;  // of the readers that are gone
   double poll_us_ = 0;

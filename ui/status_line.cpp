@@ -39,10 +39,11 @@ StatusLine::StatusLine(QStatusBar* bar) {
                              "the way; steps overwritten before they were read"),
                  0);
   cost_ = add("cost", QObject::tr("time of the window's thread for a frame, and its share of that thread"), 1);
+  command_ = add("commandBrief", QObject::tr("what came of the last command"), -1);
   device_ = add("device", QObject::tr("what trains, and memory of the whole program"), -1);
 }
 
-void StatusLine::show(const RunData& data, const SessionBridge& bridge, const FrameClock& clock) {
+void StatusLine::show(const RunData& data, const SessionBridge& bridge, const FrameClock& clock, const QString& command) {
   const QLocale locale;
   const SessionStatus& status = data.status();
   if (data.source() == RunData::Source::live && status.steps_per_second > 0) {
@@ -64,6 +65,8 @@ void StatusLine::show(const RunData& data, const SessionBridge& bridge, const Fr
                         .arg(how_old, formatCount(static_cast<double>(bridge.torn())),
                              formatCount(static_cast<double>(bridge.missed()))));
   cost_->setText(clock.summary());
+  if (command_->text() != command) command_->setText(command);
+  command_->setVisible(!command.isEmpty());
   const QString memory = QObject::tr("%1 MB").arg(locale.toString(residentBytes() >> 20));
   device_->setText(status.device.empty() ? memory
                                          : QString::fromStdString(status.device) + QStringLiteral(" · ") + memory);

@@ -15,10 +15,11 @@ class SessionBridge;
 class StatusLine {
  public:
   explicit StatusLine(QStatusBar* bar);
-  void show(const RunData& data, const SessionBridge& bridge, const FrameClock& clock);
+  // `command`: what came of the last one; empty where the top bar says it.
+  void show(const RunData& data, const SessionBridge& bridge, const FrameClock& clock, const QString& command);
 
  private:
-  QLabel *speed_, *reading_, *cost_, *device_;
+  QLabel *speed_, *reading_, *cost_, *command_, *device_;
 };
 
 // Resident bytes of this process; 0 where the system does not tell.

@@ -30,11 +30,11 @@ struct Theme {
   QColor grid, axis;                                // charts
   QColor accent, selection, button, button_hover;   // controls
   QColor ok, active, warning, bad, idle;            // lamps
-  std::array<QColor, 8> series;                     // Okabe-Ito, adapted to the background
+  std::array<QColor, 12> series;                    // Okabe-Ito and four more, adapted to the background
   QFont font, small_font, title_font, number_font;  // number_font has digits of one width
   int spacing = 6, radius = 4;                      // logical pixels
 
-  // Colour of the series with that index; they repeat after eight, where marker shapes differ.
+  // Colour of the series with that index; they repeat after twelve, where marker shapes differ.
   const QColor& seriesColor(int index) const { return series[static_cast<std::size_t>(index) % series.size()]; }
   QColor eventColor(EventKind kind) const;
   QColor lampColor(Lamp lamp) const;

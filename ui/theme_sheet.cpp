@@ -7,7 +7,7 @@
 namespace foxhunt::ui {
 namespace {
 
-// @name is replaced by the colour of that name.
+// @name is replaced by the colour of that name, @tone by dark or light.
 constexpr const char* sheet = R"(
 QMainWindow, QDialog { background: @window; }
 QMainWindow::separator { background: @window; width: 6px; height: 6px; }
@@ -26,7 +26,11 @@ QToolBar { background: @header; border: none; border-bottom: 1px solid @border; 
 QStatusBar { background: @header; color: @muted; border-top: 1px solid @border; }
 QStatusBar::item { border: none; }
 QStatusBar QLabel { color: @muted; }
-QDockWidget { color: @text; font-weight: 600; titlebar-close-icon: none; }
+QDockWidget { color: @text; font-weight: 600; titlebar-close-icon: url(:/foxhunt/icons/close-@tone.svg);
+  titlebar-normal-icon: url(:/foxhunt/icons/float-@tone.svg); }
+QDockWidget::close-button, QDockWidget::float-button { border: none; background: transparent; border-radius: 3px;
+  padding: 1px; }
+QDockWidget::close-button:hover, QDockWidget::float-button:hover { background: @hover; }
 QDockWidget::title { background: @header; border: 1px solid @border; border-top-left-radius: 4px;
   border-top-right-radius: 4px; padding: 4px 8px; text-align: left; }
 QDockWidget > QWidget { font-weight: 400; }
@@ -101,7 +105,8 @@ QString styleSheetFor(const Theme& theme) {
     }
     QString name;
     while (i + 1 < source.size() && source[i + 1].isLetter()) name += source[++i];
-    text += colors.value(name).name();
+    text += name == QLatin1String("tone") ? (theme.dark ? QStringLiteral("dark") : QStringLiteral("light"))
+                                          : colors.value(name).name();
   }
   return text;
 }

@@ -3,11 +3,14 @@
 
 #include <QAction>
 #include <QBoxLayout>
+#include <QDateTime>
 #include <QGridLayout>
 #include <QLabel>
+#include <QLocale>
 #include <QMenu>
 #include <QPainter>
 #include <QProgressBar>
+#include <QRegularExpression>
 #include <QToolButton>
 
 #include "engine/base/clock.h"
@@ -62,9 +65,20 @@ int permille(double done, double all) {
 
 }  // namespace
 
-void setElided(QLabel* label, const QString& text) {
+QString shortRunName(const QString& name) {
+  static const QRegularExpression form(QStringLiteral("^(\\d{8}T\\d{6})Z-(.+)$"));
+  const auto match = form.match(name);
+  if (!match.hasMatch()) return name;
+  QDateTime created = QDateTime::fromString(match.captured(1), QStringLiteral("yyyyMMddTHHmmss"));
+  created.setTimeSpec(Qt::UTC);
+  if (!created.isValid()) return name;
+  return QStringLiteral("%1 · %2").arg(QLocale().toString(created.toLocalTime(), QStringLiteral("MMM d HH:mm")),
+                                       match.captured(2));
+}
+
+void setElided(QLabel* label, const QString& text, const QString& tip) {
   label->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
-  label->setToolTip(text);
+  label->setToolTip(tip.isEmpty() ? text : tip);
   label->setAccessibleName(text);
   label->setText(label->fontMetrics().elidedText(text, Qt::ElideRight, std::max(20, label->width() - 2)));
 }
@@ -130,7 +144,7 @@ TopBar::TopBar(const QList<QAction*>& actions, QAction* stop, QAction* more, QWi
   row->setContentsMargins(6, 2, 6, 2);
   row->setSpacing(6);
   auto* state_box = new QWidget(this);
-  state_box->setFixedWidth(168);
+  state_box->setFixedWidth(190);
   addState(state_box);
   row->addWidget(state_box);
   const auto button = [&](QAction* action) {
@@ -153,7 +167,7 @@ TopBar::TopBar(const QList<QAction*>& actions, QAction* stop, QAction* more, QWi
   stopping->setStyleSheet(QStringLiteral("QToolButton { padding-right: 18px; }"));
   row->addSpacing(6);
   addProgress();
-  row->addStretch(1);
+  row->addStretch(0);
   addGuard();
 }
 
@@ -174,8 +188,8 @@ void TopBar::addState(QWidget* parent) {
 void TopBar::addProgress() {
   auto* row = static_cast<QHBoxLayout*>(layout());
   auto* box = new QWidget(this);
-  box->setMinimumWidth(240);
-  box->setMaximumWidth(420);
+  box->setMinimumWidth(260);
+  box->setMaximumWidth(460);
   auto* grid = new QGridLayout(box);
   grid->setContentsMargins(0, 0, 0, 0);
   grid->setHorizontalSpacing(10);
@@ -188,8 +202,8 @@ void TopBar::addProgress() {
   grid->addWidget(step_, 1, 0);
   grid->addWidget(fold_bar_, 0, 1);
   grid->addWidget(epoch_bar_, 1, 1);
-  grid->setColumnStretch(0, 1);
-  grid->setColumnStretch(1, 1);
+  grid->setColumnStretch(0, 3);
+  grid->setColumnStretch(1, 2);
   row->addWidget(box, 3);
   command_box_ = new QWidget(this);
   command_box_->setMinimumWidth(120);
@@ -226,19 +240,23 @@ void TopBar::show(const RunData& run_data, const SessionBridge& bridge) {
   const bool live = run_data.source() == RunData::Source::live;
   lamp_->setLamp(stateLamp(status.state));
   QString word = run_data.stateWord();
-  if (!status.reason.empty()) word += QStringLiteral(": ") + QString::fromStdString(status.reason);
+  const bool why = status.state == SessionState::halted || status.state == SessionState::failed;
+  if (why && !status.reason.empty()) word += QStringLiteral(": ") + QString::fromStdString(status.reason);
   setElided(state_, word);
-  QString run = run_data.name().isEmpty() ? tr("no run") : run_data.name();
-  if (run_data.source() == RunData::Source::stored) run += tr(" · read only");
-  setElided(run_, run);
+  const QString mode = run_data.source() == RunData::Source::stored ? tr(" · read only") : QString();
+  const QString run = run_data.name().isEmpty() ? tr("no run") : shortRunName(run_data.name());
+  setElided(run_, run + mode, run_data.name() + mode);
   showProgress(status, live);
   showGuard(run_data);
   if (bridge.commands().empty()) {
     command_->clear();
+    last_command_.clear();
     return;
   }
   const CommandRecord& last = bridge.commands().back();
-  const QString text = commandTitle(last.command.kind) + QStringLiteral("\n") + commandText(last, wall_seconds());
+  const QString said = commandText(last, wall_seconds());
+  const QString text = commandTitle(last.command.kind) + QLatin1Char('\n') + said;
+  last_command_ = commandTitle(last.command.kind) + QStringLiteral(": ") + said;
   if (command_->text() != text) {
     command_->setText(text);
     command_->setToolTip(text);
@@ -296,9 +314,13 @@ void TopBar::showGuard(const RunData& run_data) {
                      : tr("|Q| %1 · first epoch").arg(locale.toString(guard.q, 'f', 2)));
 }
 
+bool TopBar::showsCommand() const {
+  return !command_box_->isHidden();
+}
+
 void TopBar::resizeEvent(QResizeEvent* event) {
   QWidget::resizeEvent(event);
-  command_box_->setVisible(width() >= 1180);
+  command_box_->setVisible(width() >= 1340);
 }
 
 }  // namespace foxhunt::ui

@@ -31,8 +31,10 @@ class LampWidget : public QWidget {
 };
 
 Lamp stateLamp(SessionState state);
-// "Pause: done at step 412 in 3.1 ms"; says so when no answer has come for a second.
+// "done at step 412 in 3.1 ms"; says so when no answer has come for a second.
 QString commandText(const CommandRecord& record, double now);
+// The run folder's name with the time in words: "20261130T170035Z-simulated" is "Nov 30 17:00 · simulated".
+QString shortRunName(const QString& name);
 
 class TopBar : public QWidget {
   Q_OBJECT
@@ -41,6 +43,9 @@ class TopBar : public QWidget {
   TopBar(const QList<QAction*>& actions, QAction* stop, QAction* more, QWidget* parent = nullptr);
   // From what stands now; cheap.
   void show(const RunData& run_data, const SessionBridge& bridge);
+  // What came of the last command, in one line; the status bar shows it where there is no room here.
+  const QString& lastCommand() const { return last_command_; }
+  bool showsCommand() const;
 
  protected:
   void resizeEvent(QResizeEvent* event) override;
@@ -56,9 +61,10 @@ class TopBar : public QWidget {
   QLabel *state_, *run_, *command_, *fold_, *step_, *guard_, *trip_;
   QProgressBar *fold_bar_, *epoch_bar_;
   QWidget *command_box_, *guard_box_;
+  QString last_command_;
 };
 
-// Cuts at the right with "…"; its width does not follow its text.
-void setElided(QLabel* label, const QString& text);
+// Cuts at the right with "…"; its width does not follow its text. The tooltip has all of it, or `tip`.
+void setElided(QLabel* label, const QString& text, const QString& tip = {});
 
 }  // namespace foxhunt::ui

@@ -143,6 +143,7 @@ TEST_F(Curves, LogAxisDrawsEveryPositiveSampleAndMarksTheRest) {
   EXPECT_EQ(counts[MarkKind::nan], 24u);
 }
 
+// A line of 1.4 pixels may lie across two rows: what counts is how much of the colour a column has.
 TEST_F(Curves, NaNLeavesAGapAndConstantSeriesArePadded) {
   chart_ = std::make_unique<CurveChart>("Gap");
   auto data = std::make_shared<MinMaxPyramid>();
@@ -151,13 +152,20 @@ TEST_F(Curves, NaNLeavesAGapAndConstantSeriesArePadded) {
   chart_->resize(600, 360);
   show();
   const QImage image = picture();
-  const QColor color = theme().seriesColor(0);
+  const QColor color = theme().seriesColor(0), behind = theme().panel;
   const int middle_row = static_cast<int>(chart_->yToPixel(5));
+  const auto ink = [&](double x) {
+    double sum = 0;
+    for (int dy = -3; dy <= 3; ++dy) {
+      const double blue = image.pixelColor(static_cast<int>(chart_->xToPixel(x)), middle_row + dy).blueF();
+      sum += (blue - behind.blueF()) / (color.blueF() - behind.blueF());
+    }
+    return sum;
+  };
   EXPECT_GT(middle_row, chart_->plotRect().top() + 20);
   EXPECT_LT(middle_row, chart_->plotRect().bottom() - 20);
-  EXPECT_GE(inked(image, static_cast<int>(chart_->xToPixel(20.5)), color), 1);
-  const int gap = static_cast<int>(chart_->xToPixel(50.5));
-  for (int dy = -3; dy <= 3; ++dy) EXPECT_LT(image.pixelColor(gap, middle_row + dy).blue(), 110);
+  EXPECT_GT(ink(20.5), 1.2);
+  EXPECT_LT(ink(50.5), 0.6) << "at most the grid";
 }
 
 TEST_F(Curves, WheelZoomsAboutTheCursorAndUndoes) {
@@ -368,6 +376,8 @@ TEST_F(Curves, IncrementalDrawingEqualsAFreshOne) {
       picture();
     }
   }
+  chart_->refresh();
+  QTest::qWait(20);  // a range that grew is taken up within some frames
   chart_->refresh();
   const QImage grown = picture();
   CurveChart fresh("Losses");

@@ -58,6 +58,7 @@ TEST_F(CurvePanels, ShowEveryStepLinkedAndExplained) {
   CurveChart& loss = *losses->charts().front();
   EXPECT_TRUE(loss.logY());
   EXPECT_EQ(loss.seriesCount(), 12);
+  EXPECT_TRUE(loss.seriesVisible(0) && loss.seriesVisible(4));
   EXPECT_FALSE(loss.seriesVisible(11)) << "c51 alpha waits for a click";
   QTest::mouseClick(&loss, Qt::LeftButton, {}, loss.legendRect(11).center().toPoint());
   EXPECT_TRUE(loss.seriesVisible(11));
@@ -115,8 +116,7 @@ TEST_F(CurvePanels, DraggingTheTripLevelSetsTheGuardsFloor) {
       [&] {
         q->refresh();
         return std::abs(chart.threshold()->value - set) < 1e-6;
-      },
-      10))
+      }))
       << "the line stands where the guard now is";
 
   run_.bridge().stopNow();
@@ -133,12 +133,10 @@ TEST_F(CurvePanels, ActionsOfEachBranch) {
   auto panel = makeShown<ActionsPanel>(run_, "actions");
   EXPECT_TRUE(panel->summary().contains("no", Qt::CaseInsensitive)) << panel->summary().toStdString();
   run_.train();
-  ASSERT_TRUE(spinUntil(
-      [&] {
-        panel->refresh();
-        return panel->summary().contains("Short");
-      },
-      5));
+  ASSERT_TRUE(run_.spin([&] {
+    panel->refresh();
+    return panel->summary().contains("Short");
+  }));
   // What the bars say is what the newest snapshot says.
   const auto& values = run_.data().snapshot()->signals;
   double sum = 0;
@@ -251,13 +249,17 @@ TEST_F(CurvePanels, HealthShowsTheNewestSnapshot) {
   EXPECT_EQ(table->model()->rowCount(), 147);
   EXPECT_EQ(panel->summary(), "No snapshot yet");
   run_.train();
-  ASSERT_TRUE(spinUntil(
-      [&] {
-        panel->refresh();
-        return panel->summary().contains("120");
-      },
-      5))
+  ASSERT_TRUE(run_.spin([&] {
+    panel->refresh();
+    return panel->summary().contains("120");
+  }))
       << panel->summary().toStdString();
+  // The trend ends with the newest value and is drawn as many times as there were snapshots.
+  const auto trend = table->model()->index(kernels::health_loss_total, HealthModel::trend);
+  const auto values = trend.data(HealthModel::trend_role).value<QList<double>>();
+  ASSERT_EQ(static_cast<std::size_t>(values.size()), run_.data().healthTrend().size());
+  ASSERT_GE(values.size(), 2);
+  EXPECT_DOUBLE_EQ(values.back(), telemetry::word_value(run_.data().snapshot()->health, kernels::health_loss_total));
   const auto& health = run_.data().snapshot()->health;
   int unhealthy = 0;
   const auto entries = telemetry::health_table();
@@ -271,12 +273,10 @@ TEST_F(CurvePanels, HealthShowsTheNewestSnapshot) {
   QTest::mouseClick(child<QToolButton>(*panel, "Only unhealthy"), Qt::LeftButton);
   EXPECT_EQ(table->model()->rowCount(), unhealthy);
   run_.data().begin(RunData::Source::none, {}, {});
-  ASSERT_TRUE(spinUntil(
-      [&] {
-        panel->refresh();
-        return panel->summary() == "No snapshot yet";
-      },
-      5));
+  ASSERT_TRUE(spinUntil([&] {
+    panel->refresh();
+    return panel->summary() == "No snapshot yet";
+  }));
   EXPECT_EQ(table->model()->rowCount(), 0);
 }
 

@@ -92,11 +92,17 @@ TEST(FrameClockTest, ReadersAlwaysPaintersOnlyWhenVisible) {
   EXPECT_EQ(read, 3);
   EXPECT_EQ(painted, 3);
   EXPECT_EQ(never, 0);
+  QWidget cover(&seen);  // as a chart covers its panel
+  cover.setAttribute(Qt::WA_OpaquePaintEvent);
+  cover.setGeometry(seen.rect());
+  cover.show();
+  clock.tick();
+  EXPECT_EQ(painted, 4) << "a widget that its opaque child covers is seen through it";
   seen.hide();
   owner.reset();
   clock.tick();
-  EXPECT_EQ(read, 3);
-  EXPECT_EQ(painted, 3);
+  EXPECT_EQ(read, 4);
+  EXPECT_EQ(painted, 4);
   QApplication::processEvents();
   EXPECT_GE(clock.cost().frames, 1) << "the tick was measured once painting was over";
 }

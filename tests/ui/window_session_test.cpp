@@ -1,18 +1,25 @@
-// A whole session by clicks and keys: real files, a fold, curves, pause, one step, save, resume, stop, and the same
-// curves from the run folder. Then engines that fail and hang.
+// A whole session by clicks and keys: real files, a fold, curves, pause, one step, save, a look into the checkpoint,
+// resume, stop, and the same curves from the run folder. Then engines that fail and hang.
 #include <gtest/gtest.h>
 
+#include <QAbstractItemModelTester>
 #include <QDropEvent>
 #include <QLabel>
+#include <QLineEdit>
 #include <QMessageBox>
 #include <QMimeData>
+#include <QSignalSpy>
+#include <QSortFilterProxyModel>
 #include <QTableView>
+#include <QToolButton>
 #include <QTreeWidget>
 
 #include "tests/session/session_fixture.h"
 #include "tests/support/log_watch.h"
 #include "tests/ui/window_fixture.h"
 #include "ui/charts/curve_chart.h"
+#include "ui/models/cell_table_model.h"
+#include "ui/panels/checkpoints_panel.h"
 
 namespace foxhunt::ui {
 namespace {
@@ -46,6 +53,80 @@ void drop(QWidget& target, const QStringList& files) {
 std::vector<std::pair<double, double>> samples(const MinMaxPyramid& series) {
   std::vector<std::pair<double, double>> out;
   for (std::size_t i = 0; i < series.size(); ++i) out.emplace_back(series.x_at(i), series.y_at(i));
+  return out;
+}
+
+// Every item model of the window, and every proxy over one, under Qt's tester; a finding is a warning, which fails.
+std::vector<std::unique_ptr<QAbstractItemModelTester>> watchModels(MainWindow& window) {
+  std::vector<std::unique_ptr<QAbstractItemModelTester>> testers;
+  for (auto* model : window.findChildren<QAbstractItemModel*>()) {
+    const bool ours = QByteArray(model->metaObject()->className()).startsWith("foxhunt::") ||
+                      qobject_cast<QSortFilterProxyModel*>(model) != nullptr;
+    if (!ours) continue;
+    testers.push_back(std::make_unique<QAbstractItemModelTester>(
+        model, QAbstractItemModelTester::FailureReportingMode::Warning));
+  }
+  return testers;
+}
+
+template <class W>
+W* named(QWidget& parent, const char* accessible_name) {
+  for (W* each : parent.findChildren<W*>()) {
+    if (each->accessibleName() == QLatin1String(accessible_name)) return each;
+  }
+  ADD_FAILURE() << "no child called " << accessible_name;
+  return nullptr;
+}
+
+void clickCell(QTableView& table, int row) {
+  const QModelIndex index = table.model()->index(row, 0);
+  table.scrollTo(index);
+  QTest::mouseClick(table.viewport(), Qt::LeftButton, {}, table.visualRect(index).center());
+}
+
+// The checkpoint saved by hand, opened by clicks in the list.
+void inspectManualCheckpoint(WindowRig& rig) {
+  MainWindow& window = *rig.window;
+  auto* panel = qobject_cast<CheckpointsPanel*>(window.panel(QStringLiteral("checkpoints")));
+  ASSERT_NE(panel, nullptr);
+  auto* table = named<QTableView>(*panel, "Checkpoints");
+  int row = -1;
+  for (int i = 0; i < table->model()->rowCount(); ++i) {
+    const QString reason = table->model()->index(i, CheckpointListModel::reason).data().toString();
+    if (reason.contains(QLatin1String("manual"))) row = i;
+  }
+  ASSERT_GE(row, 0) << "the list does not have it";
+  clickCell(*table, row);
+  QSignalSpy finished(panel->inspector(), &CheckpointInspector::finished);
+  QTest::mouseClick(named<QToolButton>(*panel, "Inspect"), Qt::LeftButton);
+  ASSERT_TRUE(rig.spin([&] { return finished.count() > 0; }));
+  EXPECT_TRUE(panel->inspector()->isVisible());
+  EXPECT_GT(panel->inspector()->tensors().rowCount(), 50);
+  EXPECT_TRUE(panel->inspector()->tensors().statistics(0).has_value());
+}
+
+// The newest run of the list, opened by a click and Enter.
+void reopenFromRuns(WindowRig& rig) {
+  MainWindow& window = *rig.window;
+  QTest::keyClick(&window, Qt::Key_R, Qt::ControlModifier);
+  auto* table = named<QTableView>(*window.panel(QStringLiteral("runs")), "Runs");
+  ASSERT_TRUE(rig.spin([&] {
+    return table->model()->rowCount() == 1 &&
+           table->model()->index(0, 1).data().toString().contains(QLatin1String("Stopped"));
+  })) << "the list of runs does not say that it stopped";
+  clickCell(*table, 0);
+  QTest::keyClick(table, Qt::Key_Return);
+  ASSERT_TRUE(rig.spin([&] { return window.stored().loaded(); })) << window.messageText().toStdString();
+}
+
+// As the list shows them; with times and sizes left away.
+std::vector<std::string> checkpointPlaces(const RunData& data) {
+  std::vector<std::string> out;
+  for (const CheckpointView& c : data.checkpoints()) {
+    out.push_back(fmt::format("{} step {} fold {} epoch {} sharpe {:.6g}", c.reason.toStdString(), c.step, c.fold,
+                              c.epoch, metricOf(c.metrics, "sharpe")));
+  }
+  std::sort(out.begin(), out.end());
   return out;
 }
 
@@ -104,6 +185,7 @@ TEST(WindowSession, RealFilesToTheSameCurvesFromDisk) {
                        [](const auto& c) { return c.reason == QLatin1String("manual") && c.bytes > 0; });
   };
   ASSERT_TRUE(rig.spin(saved));
+  ASSERT_NO_FATAL_FAILURE(inspectManualCheckpoint(rig));
   rig.click(QStringLiteral("button.pause"));  // says Resume now
   ASSERT_TRUE(rig.spin([&] { return window.data().lastStep() > paused_at + 30; }));
   rig.click(QStringLiteral("button.stop"));
@@ -116,21 +198,46 @@ TEST(WindowSession, RealFilesToTheSameCurvesFromDisk) {
   const std::size_t live_epochs = window.data().epochs().size();
   ASSERT_GT(live_epochs, 0u);
   const auto live_equity = window.data().epochs().front()->equity.values;
-  const std::size_t live_checkpoints = window.data().checkpoints().size();
-  const QString run = QString::fromStdString(window.data().folder().string());
+  const auto live_checkpoints = checkpointPlaces(window.data());
+  const QString live_place = window.findChild<QLabel*>(QStringLiteral("foldProgress"))->toolTip();
   ASSERT_EQ(window.bridge().missed(), 0u);
   ASSERT_TRUE(SessionBridge::waitForEnded(30));
 
   watchdog.restart();
-  window.openRun(run);
-  ASSERT_TRUE(rig.spin([&] { return window.stored().loaded(); })) << window.messageText().toStdString();
+  ASSERT_NO_FATAL_FAILURE(reopenFromRuns(rig));
   EXPECT_EQ(samples(*window.data().steps(kernels::step_word_loss_total)), live_loss);
   EXPECT_EQ(samples(*window.data().steps(kernels::step_word_q_mean)), live_q);
   ASSERT_EQ(window.data().epochs().size(), live_epochs);
   EXPECT_EQ(window.data().epochs().front()->equity.values, live_equity);
-  EXPECT_GE(window.data().checkpoints().size(), live_checkpoints);
+  EXPECT_EQ(checkpointPlaces(window.data()), live_checkpoints);
+  ASSERT_TRUE(rig.spin(
+      [&] { return window.findChild<QLabel*>(QStringLiteral("foldProgress"))->toolTip() == live_place; }, 5))
+      << window.findChild<QLabel*>(QStringLiteral("foldProgress"))->toolTip().toStdString() << " now, live "
+      << live_place.toStdString();
   EXPECT_EQ(window.data().stateWord(), QStringLiteral("Stopped"));
   EXPECT_LT(watchdog.worstMilliseconds(), kMostBlocked) << "stored run";
+}
+
+TEST(WindowSession, ModelsStayValidThroughASession) {
+  WindowRig rig;
+  MainWindow& window = *rig.window;
+  const auto testers = watchModels(window);
+  ASSERT_GE(testers.size(), 10u);
+  Config config = foxhunt::test::tiny_config();
+  window.session().setConfig(config);
+  QTest::keyClick(&window, Qt::Key_F5);
+  ASSERT_TRUE(rig.spin([&] { return window.data().epochs().size() == 4 && !window.bridge().busy(); }))
+      << window.messageText().toStdString();
+  rig.click(QStringLiteral("button.save"));
+  ASSERT_TRUE(rig.spin([&] {
+    const auto& all = window.data().checkpoints();
+    return std::any_of(all.begin(), all.end(), [](const auto& c) { return c.reason == QLatin1String("manual"); });
+  }));
+  ASSERT_NO_FATAL_FAILURE(inspectManualCheckpoint(rig));
+  rig.click(QStringLiteral("button.stop"));
+  ASSERT_TRUE(rig.spin([&] { return !window.bridge().live(); }));
+  ASSERT_NO_FATAL_FAILURE(reopenFromRuns(rig));
+  EXPECT_EQ(window.data().epochs().size(), 4u);
 }
 
 TEST(WindowSession, AWrongFileIsNamedAndTheWindowGoesOn) {
@@ -159,6 +266,30 @@ TEST(WindowSession, AFieldOutOfRuleIsNamedBeforeARunStarts) {
   QTest::keyClick(rig.window.get(), Qt::Key_F5);
   EXPECT_TRUE(rig.window->messageText().contains(QStringLiteral("experts"))) << rig.window->messageText().toStdString();
   EXPECT_FALSE(rig.window->bridge().live());
+}
+
+TEST(WindowSession, TheEngineFailsOverABrokenFileAndTheWindowTrainsOn) {
+  WindowRig rig;
+  MainWindow& window = *rig.window;
+  const QString broken = rig.folder.path() + QStringLiteral("/bars.dbn");
+  QFile file(broken);
+  ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+  file.write("DBN\3 and then nothing that belongs there");
+  file.close();
+  Config config = foxhunt::test::tiny_config();
+  config.data.simulated.reset();
+  config.data.ohlcv = {broken.toStdString()};
+  config.data.order_flow = "absent";
+  window.session().setConfig(config);
+  GuiWatchdog watchdog;
+  QTest::keyClick(&window, Qt::Key_F5);
+  ASSERT_TRUE(rig.spin([&] { return !window.messageText().isEmpty() && !window.bridge().live(); }));
+  EXPECT_TRUE(window.messageText().contains(QStringLiteral("bars.dbn"))) << window.messageText().toStdString();
+  EXPECT_LT(watchdog.worstMilliseconds(), kMostBlocked);
+  window.session().setConfig(foxhunt::test::tiny_config());
+  QTest::keyClick(&window, Qt::Key_F5);
+  ASSERT_TRUE(rig.spin([&] { return window.data().stepCount() > 5; })) << window.messageText().toStdString();
+  EXPECT_EQ(window.messageText(), QString());
 }
 
 TEST(WindowSession, AnEngineThatFailsIsSaid) {

@@ -79,9 +79,11 @@ void ChartLink::advance() {
     if (!inside) {
       view.x0 = first;
       view.x1 = last > first ? last + margin * width : first + 1;
+      growing_ = view_.x1 > view_.x0;
     }
   }
   setView(view);
+  growing_ = false;
 }
 
 ChartLink::Entry ChartLink::present(LinkedChart* chart) const {

@@ -32,6 +32,8 @@ class ChartLink : public QObject {
   void detach(LinkedChart* chart);
 
   const XView& view() const { return view_; }
+  // While viewChanged() is emitted: only because new samples did not fit a range that shows everything.
+  bool growing() const { return growing_; }
   // Sets the range without an entry in the undo list; charts call remember() first.
   void setView(const XView& view);
   // Everything in view, following.
@@ -78,6 +80,7 @@ class ChartLink : public QObject {
 
   std::vector<LinkedChart*> charts_;
   XView view_;
+  bool growing_ = false;
   std::vector<Entry> past_, future_;
   const char* last_gesture_ = nullptr;
   LinkedChart* last_chart_ = nullptr;

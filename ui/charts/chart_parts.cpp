@@ -4,7 +4,9 @@
 #include <QCoreApplication>
 #include <QFontMetricsF>
 #include <QHash>
+#include <QPaintEngine>
 #include <QPainter>
+#include <QPixmapCache>
 #include <QStaticText>
 #include <algorithm>
 #include <cmath>
@@ -55,7 +57,9 @@ void drawSmallText(QPainter& painter, const QRectF& box, Qt::Alignment alignment
   painter.drawStaticText(QPointF(std::round(x), std::round(box.center().y() - height / 2)), kept.laid_out);
 }
 
-void drawSeriesShape(QPainter& painter, const QPointF& at, double radius, int index, const QColor& color) {
+namespace {
+
+void drawShape(QPainter& painter, const QPointF& at, double radius, int index, const QColor& color) {
   painter.setPen(QPen(color, 1.4));
   painter.setBrush(index / 4 % 2 == 0 ? QBrush(color) : QBrush(theme().panel));
   const double r = radius;
@@ -74,6 +78,35 @@ void drawSeriesShape(QPainter& painter, const QPointF& at, double radius, int in
       painter.drawPolygon(QPolygonF({at + QPointF(0, -r * 1.25), at + QPointF(r * 1.25, 0), at + QPointF(0, r * 1.25),
                                      at + QPointF(-r * 1.25, 0)}));
   }
+}
+
+}  // namespace
+
+// Antialiased polygons cost more than the curve they name: each is drawn once and kept, on whole device pixels.
+void drawSeriesShape(QPainter& painter, const QPointF& at, double radius, int index, const QColor& color) {
+  const auto* type = painter.paintEngine();
+  if (type == nullptr || type->type() != QPaintEngine::Raster) return drawShape(painter, at, radius, index, color);
+  const double ratio = painter.device()->devicePixelRatioF();
+  const QString key = QStringLiteral("foxhunt-shape-%1-%2-%3-%4-%5")
+                          .arg(index % 8)
+                          .arg(color.rgba(), 0, 16)
+                          .arg(theme().panel.rgb(), 0, 16)
+                          .arg(radius)
+                          .arg(ratio);
+  const double side = std::ceil(2 * (1.25 * radius + 2));
+  QPixmap kept;
+  if (!QPixmapCache::find(key, &kept)) {
+    kept = QPixmap((QSizeF(side, side) * ratio).toSize());
+    kept.setDevicePixelRatio(ratio);
+    kept.fill(Qt::transparent);
+    QPainter fresh(&kept);
+    fresh.setRenderHint(QPainter::Antialiasing);
+    drawShape(fresh, {side / 2, side / 2}, radius, index, color);
+    fresh.end();
+    QPixmapCache::insert(key, kept);
+  }
+  const auto whole = [ratio](double value) { return std::round(value * ratio) / ratio; };
+  painter.drawPixmap(QPointF(whole(at.x() - side / 2), whole(at.y() - side / 2)), kept);
 }
 
 void drawValueBox(QPainter& painter, const QRectF& plot, double x, double right_limit, const QString& head,

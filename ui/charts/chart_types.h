@@ -56,6 +56,7 @@ struct ChartMark {
   int series = 0;
   int column = 0;           // device pixel column of the plot
   std::uint32_t count = 0;  // samples; for clipped marks, those of the column
+  bool operator==(const ChartMark&) const = default;
 };
 
 // One line of the value table at the crosshair.

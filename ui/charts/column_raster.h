@@ -58,11 +58,14 @@ struct ColumnSpan {
 using Neighbour = std::optional<std::pair<double, double>>;
 
 // Every column spans the values it holds and the straight line between neighbouring samples across its edges.
-// Non-finite samples, and on a log axis those <= 0, break the line.
+// Non-finite samples, and on a log axis those <= 0, break the line. Columns before `from` are taken as they stand in
+// `out`, where nothing changed for them.
 void columnSpans(std::span<const PixelColumn> columns, const XMap& x, const YMap& y, const Neighbour& before,
-                 const Neighbour& after, std::vector<ColumnSpan>& out);
+                 const Neighbour& after, std::vector<ColumnSpan>& out, std::size_t from = 0);
 
-// Paints spans into a premultiplied image of the plot's size. thickness in device pixels is the least height.
-void drawSpans(QImage& image, std::span<const ColumnSpan> spans, const QColor& color, float thickness);
+// Paints spans into a premultiplied image of the plot's size. thickness in device pixels is the least height;
+// columns before `from` are left alone.
+void drawSpans(QImage& image, std::span<const ColumnSpan> spans, const QColor& color, float thickness,
+               std::size_t from = 0);
 
 }  // namespace foxhunt::ui

@@ -2,6 +2,7 @@
 #include "ui/charts/curve_chart.h"
 
 #include <QAccessibleWidget>
+#include <QElapsedTimer>
 #include <QEvent>
 #include <QTimer>
 #include <algorithm>
@@ -14,6 +15,19 @@ namespace foxhunt::ui {
 namespace {
 
 constexpr std::size_t smooth_per_refresh = 100000;  // samples, some milliseconds at most
+
+// True for a few charts in the time of a frame.
+bool mayRebuild() {
+  constexpr int most = 3;
+  constexpr qint64 frame_ms = 12;
+  static QElapsedTimer frame;
+  static int taken = 0;
+  if (!frame.isValid() || frame.elapsed() >= frame_ms) {
+    frame.start();
+    taken = 0;
+  }
+  return taken++ < most;
+}
 
 // Screen readers get the summary as it is when they ask.
 class AccessibleChart : public QAccessibleWidget {
@@ -176,7 +190,7 @@ void CurveChart::setLink(ChartLink* link) {
   link_ = link != nullptr ? link : &own_link_;
   link_->attach(this);
   link_connections_ = {
-      connect(link_, &ChartLink::viewChanged, this, [this] { invalidate(); }),
+      connect(link_, &ChartLink::viewChanged, this, &CurveChart::takeView),
       connect(link_, &ChartLink::crosshairChanged, this, [this] { update(); }),
       connect(link_, &ChartLink::eventsChanged, this, [this] { update(); }),
       // A link that dies before its charts leaves each with one of its own.
@@ -274,18 +288,41 @@ void CurveChart::refresh() {
       changed = true;
     }
   }
+  if (view_pending_ && mayRebuild()) invalidate();
   if (unfinished) QTimer::singleShot(0, this, &CurveChart::refresh);
   if (!changed) return;
   link_->advance();
   data_stale_ = true;
-  update();
+  updateChanged();
 }
 
 void CurveChart::invalidate() {
   frame_stale_ = true;
-  chrome_stale_ = true;
-  curves_stale_ = true;
+  view_pending_ = false;
   update();
+}
+
+// A range that only grew leaves what is on screen right: charts take it up a few a frame, so that no frame has to
+// measure all of them anew.
+void CurveChart::takeView() {
+  if (link_->growing() && !frame_stale_ && isVisible() && !mayRebuild()) {
+    view_pending_ = true;
+  } else {
+    invalidate();
+  }
+}
+
+// At an unchanged range new samples touch a narrow strip: the rest of the widget is not painted again.
+void CurveChart::updateChanged() {
+  ensureFrame();
+  if (chrome_stale_ || marks_stale_ || curves_from_ == 0 || link_->crosshair()) {
+    update();
+  } else if (curves_from_ < static_cast<std::size_t>(frame_.x.width)) {
+    constexpr int reach = 8;  // of the marker at the end of a curve
+    const int left =
+        static_cast<int>(frame_.plot.left() + static_cast<double>(curves_from_) / frame_.dpr) - reach;
+    update(std::max(0, left), 0, width(), height());
+  }
 }
 
 void CurveChart::showEvent(QShowEvent* event) {

@@ -149,19 +149,25 @@ class CurveChart : public QWidget, public LinkedChart {
   void ensureFrame() const;
   void buildFrame(CurveFrame& frame, const QSizeF& size, double dpr, double x0, double x1) const;
   void layOut(CurveFrame& frame) const;
-  void layOutLegend(CurveFrame& frame, double left, double right) const;
+  int layOutLegend(CurveFrame& frame, double left, double right, double widest) const;
   void placeX(CurveFrame& frame, double x0, double x1) const;
-  void fillColumns(CurveFrame& frame, bool only_new) const;
+  // Returns the first column that changed.
+  std::size_t fillColumns(CurveFrame& frame, bool only_new) const;
   void fillSeries(const MinMaxPyramid& samples, const CurveFrame& frame, bool only_new, CurveColumns& columns) const;
-  bool chooseY(CurveFrame& frame) const;
-  std::optional<std::pair<double, double>> columnExtent(const CurveFrame& frame) const;
+  bool chooseY(CurveFrame& frame, std::size_t from) const;
+  std::optional<std::pair<double, double>> columnExtent(const CurveFrame& frame, std::size_t from) const;
   std::optional<std::pair<double, double>> percentiles(const CurveFrame& frame) const;
-  void fillSpans(CurveFrame& frame) const;
-  void collectMarks(CurveFrame& frame) const;
-  void invalidate();  // everything is drawn anew
+  void fillSpans(CurveFrame& frame, std::size_t from) const;
+  // Returns whether any changed.
+  bool collectMarks(CurveFrame& frame, std::size_t from) const;
+  void takeNewSamples() const;
+  void invalidate();      // everything is drawn anew
+  void updateChanged();   // what new samples changed is
+  void takeView();        // of the link, at once or, when the range only grew, in one of the next frames
   QColor colorOf(const Series& series) const { return theme().seriesColor(series.color); }
 
   // curve_chart_paint.cpp
+  void drawCurves();
   void paintChrome(QPainter& painter, const CurveFrame& frame, bool exporting) const;
   void paintLegend(QPainter& painter, const CurveFrame& frame) const;
   void paintAxes(QPainter& painter, const CurveFrame& frame) const;
@@ -206,7 +212,9 @@ class CurveChart : public QWidget, public LinkedChart {
 
   // Caches of what is on screen; filled on demand, so that reading a position is always right.
   mutable CurveFrame frame_;
-  mutable bool frame_stale_ = true, data_stale_ = true, chrome_stale_ = true, curves_stale_ = true;
+  mutable bool frame_stale_ = true, data_stale_ = true, chrome_stale_ = true, marks_stale_ = true;
+  bool view_pending_ = false;  // the link's range grew since the frame was built
+  mutable std::size_t curves_from_ = 0;  // columns of curves_ from this one on are not up to date
   QPixmap chrome_;
   mutable QImage curves_;
   int redraws_ = 0, paints_ = 0;

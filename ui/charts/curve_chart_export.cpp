@@ -182,6 +182,15 @@ QMenu* CurveChart::createMenu() {
     action->setCheckable(true);
     action->setChecked(smoothing_ == kind);
   }
+  QMenu* shown = menu->addMenu(tr("Series"));
+  for (std::size_t i = 0; i < series_.size(); ++i) {
+    QAction* action = shown->addAction(series_[i].info.name);
+    action->setCheckable(true);
+    action->setChecked(series_[i].shown);
+    connect(action, &QAction::toggled, this, [this, i](bool on) {
+      if (i < series_.size()) setSeriesVisible(static_cast<int>(i), on);
+    });
+  }
   if (scales_.size() > 1) {
     QMenu* axis = menu->addMenu(tr("X axis"));
     for (std::size_t i = 0; i < scales_.size(); ++i) {

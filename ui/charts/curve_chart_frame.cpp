@@ -2,6 +2,7 @@
 #include <QFontMetricsF>
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "ui/charts/chart_parts.h"
 #include "ui/charts/curve_chart.h"
@@ -37,24 +38,30 @@ void CurveChart::ensureFrame() const {
   const QSizeF now(size());
   if (frame_.size != now || frame_.dpr != devicePixelRatioF()) frame_stale_ = true;
   if (!frame_stale_ && !data_stale_) return;
-  const bool had_samples = frame_.has_samples;
-  if (!frame_stale_) {
-    const QString badge = frame_.badge_text;
-    fillColumns(frame_, true);
-    if (frame_.has_samples != had_samples || frame_.badge_text.size() != badge.size()) {
-      frame_stale_ = true;
-    } else {
-      if (chooseY(frame_) || frame_.badge_text != badge) chrome_stale_ = true;
-      fillSpans(frame_);
-      collectMarks(frame_);
-    }
-  }
+  if (!frame_stale_) takeNewSamples();
   if (frame_stale_) {
     buildFrame(frame_, now, devicePixelRatioF(), link_->view().x0, link_->view().x1);
-    chrome_stale_ = true;
+    chrome_stale_ = marks_stale_ = true;
+    curves_from_ = 0;
   }
-  curves_stale_ = true;
   frame_stale_ = data_stale_ = false;
+}
+
+// At an unchanged range only the columns at the end of each curve change, unless the y axis has to.
+void CurveChart::takeNewSamples() const {
+  const bool had_samples = frame_.has_samples;
+  const QString badge = frame_.badge_text;
+  std::size_t from = fillColumns(frame_, true);
+  if (frame_.has_samples != had_samples || frame_.badge_text.size() != badge.size()) {
+    frame_stale_ = true;
+    return;
+  }
+  const bool axis_changed = chooseY(frame_, from);
+  if (axis_changed || frame_.badge_text != badge) chrome_stale_ = true;
+  if (axis_changed) from = 0;
+  fillSpans(frame_, from);
+  if (collectMarks(frame_, from)) marks_stale_ = true;
+  curves_from_ = std::min(curves_from_, from);
 }
 
 void CurveChart::buildFrame(CurveFrame& frame, const QSizeF& size, double dpr, double x0, double x1) const {
@@ -64,7 +71,7 @@ void CurveChart::buildFrame(CurveFrame& frame, const QSizeF& size, double dpr, d
     layOut(frame);
     placeX(frame, x0, x1);
     fillColumns(frame, false);
-    chooseY(frame);
+    chooseY(frame, 0);
     double widest = 0;
     for (const Tick& tick : frame.y_ticks) widest = std::max(widest, smallWidth(tick.label));
     const double needed = std::ceil(widest) + side + 8;
@@ -72,8 +79,8 @@ void CurveChart::buildFrame(CurveFrame& frame, const QSizeF& size, double dpr, d
     frame.gutter = needed;
   }
   layOut(frame);  // the badge is known now
-  fillSpans(frame);
-  collectMarks(frame);
+  fillSpans(frame, 0);
+  collectMarks(frame, 0);
 }
 
 void CurveChart::layOut(CurveFrame& frame) const {
@@ -88,7 +95,18 @@ void CurveChart::layOut(CurveFrame& frame) const {
   frame.title = title_visible_ ? QRectF(side, top, free_right - side, row) : QRectF();
   if (title_visible_) top += row + 3;
   frame.lane.setTop(top);
-  layOutLegend(frame, side, title_visible_ ? right : free_right);
+  // Every series has its place in the legend before the badge has one: the tooltip has the badge.
+  const double beside_badge = title_visible_ ? right : free_right;
+  int missing = 0;
+  for (const double widest : {220.0, 100.0}) {
+    missing = layOutLegend(frame, side, beside_badge, widest);
+    if (missing == 0) break;
+  }
+  for (const double widest : {220.0, 100.0, 64.0}) {
+    if (missing == 0) break;
+    if (!title_visible_) frame.badge = QRectF();
+    missing = layOutLegend(frame, side, right, widest);
+  }
   double legend_bottom = top;
   for (const QRectF& entry : frame.legend) legend_bottom = std::max(legend_bottom, entry.bottom());
   if (series_.empty() && !title_visible_) legend_bottom += row;
@@ -99,29 +117,32 @@ void CurveChart::layOut(CurveFrame& frame) const {
              std::max(1.0, std::floor(frame.size.height() - axis_height - 2) - plot_top));
 }
 
-void CurveChart::layOutLegend(CurveFrame& frame, double left, double right) const {
-  const int rows = frame.size.height() >= 260 ? 2 : 1;
+// Names are cut at `widest`. Returns how many entries found no place.
+int CurveChart::layOutLegend(CurveFrame& frame, double left, double right, double widest) const {
+  const int rows = frame.size.height() >= 210 ? 3 : frame.size.height() >= 160 ? 2 : 1;
   frame.legend.assign(series_.size(), QRectF());
   frame.more = QRectF();
   frame.hidden_entries = 0;
   double x = left, y = frame.lane.top();
   int used = 1;
   for (std::size_t i = 0; i < series_.size(); ++i) {
-    const double width = std::min(220.0, std::ceil(smallWidth(series_[i].info.name))) + 24;
-    const double reserve = used == rows && i + 1 < series_.size() ? 40 : 0;  // for "+n"
-    if (x + width > right - reserve && x > left) {
-      if (used == rows) {
-        frame.hidden_entries = static_cast<int>(series_.size() - i);
-        frame.more = QRectF(x, y, right - x, row);
-        return;
-      }
+    const double width = std::min(widest, std::ceil(smallWidth(series_[i].info.name))) + 24;
+    const bool last = i + 1 == series_.size();
+    if (x > left && x + width > right && used < rows) {
       ++used;
       x = left;
       y += row;
     }
-    frame.legend[i] = QRectF(x, y, std::min(width, right - x), row);
-    x += width + 12;
+    const double room = right - x - (used == rows && !last ? 34 : 0);  // for "+n"
+    if (width > room && (x > left || room < 40)) {
+      frame.hidden_entries = static_cast<int>(series_.size() - i);
+      frame.more = QRectF(std::min(x, right - 34), y, 34, row);
+      return frame.hidden_entries;
+    }
+    frame.legend[i] = QRectF(x, y, std::min(width, room), row);
+    x += width + 10;
   }
+  return 0;
 }
 
 void CurveChart::placeX(CurveFrame& frame, double x0, double x1) const {
@@ -141,12 +162,13 @@ void CurveChart::placeX(CurveFrame& frame, double x0, double x1) const {
   frame.x_ticks = fittingTicks(frame, scale);
 }
 
-void CurveChart::fillColumns(CurveFrame& frame, bool only_new) const {
+std::size_t CurveChart::fillColumns(CurveFrame& frame, bool only_new) const {
   frame.raw.resize(series_.size());
   frame.smooth.resize(series_.size());
   frame.has_samples = false;
   double points = 0;
   std::size_t coarse = 0;
+  auto changed = static_cast<std::size_t>(frame.x.width);
   for (std::size_t i = 0; i < series_.size(); ++i) {
     const Series& series = series_[i];
     frame.has_samples = frame.has_samples || !series.data->empty();
@@ -155,23 +177,26 @@ void CurveChart::fillColumns(CurveFrame& frame, bool only_new) const {
       continue;
     }
     fillSeries(*series.data, frame, only_new, frame.raw[i]);
+    changed = std::min(changed, frame.raw[i].changed);
     points += static_cast<double>(frame.raw[i].in_view);
     const std::size_t limit = series.data->coarsened();
     if (limit > 0 && series.data->x_at(0) < frame.x1 && series.data->lower_bound(frame.x0) < limit) coarse = limit;
     if (series.smooth != nullptr) {
       fillSeries(series.smooth->result(), frame, only_new, frame.smooth[i]);
+      changed = std::min(changed, frame.smooth[i].changed);
     } else {
       frame.smooth[i] = CurveColumns{};
     }
   }
   frame.badge_text.clear();
-  if (!frame.has_samples) return;
+  if (!frame.has_samples) return changed;
   frame.badge_text = tr("%1 points · min/max exact").arg(formatShortCount(points));
   if (coarse > 0) frame.badge_text += tr(" · oldest in buckets");
   if (smoothing_.kind == SmoothingKind::ema) frame.badge_text += tr(" · EMA %1").arg(smoothing_.amount);
   if (smoothing_.kind == SmoothingKind::mean) frame.badge_text += tr(" · mean of %1").arg(smoothing_.amount);
   if (smoothing_.kind == SmoothingKind::median) frame.badge_text += tr(" · median of %1").arg(smoothing_.amount);
   if (clip_) frame.badge_text += tr(" · y clipped to 1–99 %");
+  return changed;
 }
 
 void CurveChart::fillSeries(const MinMaxPyramid& samples, const CurveFrame& frame, bool only_new,
@@ -179,6 +204,7 @@ void CurveChart::fillSeries(const MinMaxPyramid& samples, const CurveFrame& fram
   const auto width = static_cast<std::size_t>(frame.x.width);
   const bool grown =
       only_new && columns.columns.size() == width && samples.size() >= columns.samples && columns.samples > 0;
+  columns.changed = width;
   if (grown && samples.size() == columns.samples) return;
   std::size_t from = 0;
   if (grown) {
@@ -187,6 +213,7 @@ void CurveChart::fillSeries(const MinMaxPyramid& samples, const CurveFrame& fram
   } else {
     columns.columns.assign(width, PixelColumn{});
   }
+  columns.changed = from;
   samples.columns(frame.edges, columns.columns, from);
   columns.samples = samples.size();
   columns.before = columns.after = Neighbour{};
@@ -200,13 +227,15 @@ void CurveChart::fillSeries(const MinMaxPyramid& samples, const CurveFrame& fram
   if (end < samples.size() && std::isfinite(samples.y_at(end))) columns.after = {samples.x_at(end), samples.y_at(end)};
 }
 
-std::optional<std::pair<double, double>> CurveChart::columnExtent(const CurveFrame& frame) const {
+// Before `from` the extent is that of the frame as it stands: samples are only ever added.
+std::optional<std::pair<double, double>> CurveChart::columnExtent(const CurveFrame& frame, std::size_t from) const {
   double low = std::numeric_limits<double>::infinity(), high = -low;
+  if (from > 0 && frame.extent) std::tie(low, high) = *frame.extent;
   for (const auto* list : {&frame.raw, &frame.smooth}) {
     for (const CurveColumns& curve : *list) {
-      for (const PixelColumn& column : curve.columns) {
-        low = std::min(low, log_y_ ? column.min_positive : column.min);
-        high = std::max(high, column.max);
+      for (std::size_t k = from; k < curve.columns.size(); ++k) {
+        low = std::min(low, log_y_ ? curve.columns[k].min_positive : curve.columns[k].min);
+        high = std::max(high, curve.columns[k].max);
       }
     }
   }
@@ -235,17 +264,19 @@ std::optional<std::pair<double, double>> CurveChart::percentiles(const CurveFram
   return std::make_pair(low, rank(0.99));
 }
 
-// Returns whether the axis changed.
-bool CurveChart::chooseY(CurveFrame& frame) const {
+// Returns whether the axis changed. Columns before `from` are as they were.
+bool CurveChart::chooseY(CurveFrame& frame, std::size_t from) const {
   const YMap before = frame.y;
   const int most = std::max(2, static_cast<int>(frame.plot.height() / 38));
   const YView fixed = frozen_y_ ? *frozen_y_ : y_view_;
-  frame.has_positive = true;
   if (!fixed.automatic) {
+    frame.has_positive = true;
     frame.y.set(fixed.low, fixed.high, log_y_);
     frame.y_ticks = log_y_ ? logTicks(fixed.low, fixed.high, most) : linearTicks(fixed.low, fixed.high, most);
   } else {
-    const auto extent = clip_ ? percentiles(frame) : columnExtent(frame);
+    const auto extent = clip_ ? percentiles(frame) : columnExtent(frame, from);
+    if (from > 0 && extent == frame.extent) return false;
+    frame.extent = extent;
     frame.has_positive = !log_y_ || extent.has_value() || !frame.has_samples;
     double low = extent ? extent->first : log_y_ ? 0.1 : 0, high = extent ? extent->second : 1;
     if (!log_y_ && low > 0 && low < 0.3 * high) low = 0;
@@ -266,20 +297,25 @@ bool CurveChart::chooseY(CurveFrame& frame) const {
   return before.low() != frame.y.low() || before.high() != frame.y.high() || before.log() != frame.y.log();
 }
 
-void CurveChart::fillSpans(CurveFrame& frame) const {
+void CurveChart::fillSpans(CurveFrame& frame, std::size_t from) const {
   for (auto* list : {&frame.raw, &frame.smooth}) {
     for (CurveColumns& curve : *list) {
-      columnSpans(curve.columns, frame.x, frame.y, curve.before, curve.after, curve.spans);
+      columnSpans(curve.columns, frame.x, frame.y, curve.before, curve.after, curve.spans, from);
     }
   }
 }
 
-void CurveChart::collectMarks(CurveFrame& frame) const {
-  frame.marks.clear();
+bool CurveChart::collectMarks(CurveFrame& frame, std::size_t from) const {
+  const auto kept = std::stable_partition(frame.marks.begin(), frame.marks.end(), [from](const ChartMark& mark) {
+    return static_cast<std::size_t>(mark.column) < from;
+  });
+  const std::vector<ChartMark> before(kept, frame.marks.end());
+  frame.marks.erase(kept, frame.marks.end());
+  const std::size_t start = frame.marks.size();
   const bool clipping = clip_ && y_view_.automatic;
   for (std::size_t i = 0; i < frame.raw.size(); ++i) {
     const auto& columns = frame.raw[i].columns;
-    for (std::size_t k = 0; k < columns.size(); ++k) {
+    for (std::size_t k = from; k < columns.size(); ++k) {
       const PixelColumn& column = columns[k];
       const auto mark = [&](MarkKind kind, std::uint32_t count) {
         if (count > 0) frame.marks.push_back({kind, static_cast<int>(i), static_cast<int>(k), count});
@@ -294,6 +330,8 @@ void CurveChart::collectMarks(CurveFrame& frame) const {
       if (lowest < frame.y.low()) mark(MarkKind::clipped_low, column.finite());
     }
   }
+  return !std::equal(before.begin(), before.end(), frame.marks.begin() + static_cast<std::ptrdiff_t>(start),
+                     frame.marks.end());
 }
 
 }  // namespace foxhunt::ui

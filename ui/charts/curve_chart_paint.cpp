@@ -13,7 +13,7 @@ namespace foxhunt::ui {
 namespace {
 
 constexpr double line_width = 1.4;  // logical pixels
-constexpr int faint_alpha = 80;     // of the raw curve under a smoothed one
+constexpr int faint_alpha = 60;     // of the raw curve under a smoothed one
 constexpr double mark_merge = 56;   // marks closer than this share one label
 constexpr double dot_spacing = 9;   // logical pixels between samples from which each gets a dot
 
@@ -59,29 +59,14 @@ void CurveChart::paintEvent(QPaintEvent*) {
   const double dpr = devicePixelRatioF();
   const QSize pixels = (QSizeF(size()) * dpr).toSize();
   if (chrome_stale_ || chrome_.size() != pixels) {
-    chrome_ = QPixmap(pixels);
+    if (chrome_.size() != pixels) chrome_ = QPixmap(pixels);  // a fresh one costs as much as what is drawn into it
     chrome_.setDevicePixelRatio(dpr);
     QPainter painter(&chrome_);
     paintChrome(painter, frame_, false);
     chrome_stale_ = false;
   }
-  if (curves_stale_) {
-    const QSize plot(frame_.x.width, frame_.y.height);
-    if (curves_.size() != plot) curves_ = QImage(plot, QImage::Format_ARGB32_Premultiplied);
-    curves_.setDevicePixelRatio(1);
-    curves_.fill(Qt::transparent);
-    const auto thickness = static_cast<float>(line_width * dpr);
-    for (std::size_t i = 0; i < series_.size(); ++i) {
-      QColor color = colorOf(series_[i]);
-      const bool smoothed = !frame_.smooth[i].spans.empty();
-      if (smoothed) color.setAlpha(faint_alpha);
-      drawSpans(curves_, frame_.raw[i].spans, color, thickness);
-      if (smoothed) drawSpans(curves_, frame_.smooth[i].spans, colorOf(series_[i]), thickness);
-    }
-    curves_.setDevicePixelRatio(dpr);
-    curves_stale_ = false;
-    ++redraws_;
-  }
+  if (curves_from_ < static_cast<std::size_t>(frame_.x.width)) drawCurves();
+  marks_stale_ = false;
   QPainter painter(this);
   painter.drawPixmap(0, 0, chrome_);
   paintCurves(painter, frame_, false);
@@ -107,6 +92,32 @@ void CurveChart::paintEvent(QPaintEvent*) {
     painter.setFont(theme().small_font);
     drawSmallText(painter, button, Qt::AlignCenter, tr("▸ Follow"));
   }
+}
+
+// Columns from curves_from_ on.
+void CurveChart::drawCurves() {
+  const QSize plot(frame_.x.width, frame_.y.height);
+  if (curves_.size() != plot) {
+    curves_ = QImage(plot, QImage::Format_ARGB32_Premultiplied);
+    curves_from_ = 0;
+  }
+  curves_.setDevicePixelRatio(frame_.dpr);
+  const auto clear = static_cast<std::size_t>(plot.width()) - curves_from_;
+  for (int row = 0; row < plot.height(); ++row) {
+    std::fill_n(reinterpret_cast<QRgb*>(curves_.scanLine(row)) + curves_from_, clear, QRgb{0});
+  }
+  const auto thickness = static_cast<float>(line_width * frame_.dpr);
+  for (const bool smoothed : {false, true}) {  // averages above all raw curves
+    for (std::size_t i = 0; i < series_.size(); ++i) {
+      const bool has_average = !frame_.smooth[i].spans.empty();
+      if (smoothed && !has_average) continue;
+      QColor color = colorOf(series_[i]);
+      if (!smoothed && has_average) color.setAlpha(faint_alpha);
+      drawSpans(curves_, (smoothed ? frame_.smooth[i] : frame_.raw[i]).spans, color, thickness, curves_from_);
+    }
+  }
+  curves_from_ = static_cast<std::size_t>(frame_.x.width);
+  ++redraws_;
 }
 
 void CurveChart::paintChrome(QPainter& painter, const CurveFrame& frame, bool exporting) const {
@@ -137,14 +148,16 @@ void CurveChart::paintLegend(QPainter& painter, const CurveFrame& frame) const {
     const bool shown = series_[i].shown;
     const QColor color = shown ? colorOf(series_[i]) : theme().faint;
     const double middle = std::round(box.center().y());
+    painter.fillRect(QRectF(box.left(), middle - 1, 14, 2), color);
     painter.setRenderHint(QPainter::Antialiasing);
-    painter.setPen(QPen(color, 2));
-    painter.drawLine(QPointF(box.left(), middle), QPointF(box.left() + 14, middle));
     drawSeriesShape(painter, {box.left() + 7, middle}, 3, static_cast<int>(i), color);
     painter.setRenderHint(QPainter::Antialiasing, false);
     painter.setPen(shown ? theme().text : theme().faint);
     const QRectF label = box.adjusted(20, 0, 4, 0);
-    const QString name = metrics.elidedText(series_[i].info.name, Qt::ElideMiddle, label.width());
+    const QString& whole = series_[i].info.name;
+    const QString name = smallWidth(whole) <= label.width() + 1
+                             ? whole
+                             : metrics.elidedText(whole, Qt::ElideMiddle, label.width());
     drawSmallText(painter, label, Qt::AlignLeft | Qt::AlignVCenter, name);
     if (!shown) {
       painter.drawLine(QPointF(label.left(), middle), QPointF(label.left() + smallWidth(name), middle));
@@ -163,8 +176,7 @@ void CurveChart::paintAxes(QPainter& painter, const CurveFrame& frame) const {
   for (const Tick& tick : frame.y_ticks) {
     const double y = std::floor(frame.yPixel(tick.value)) + 0.5;
     if (y < plot.top() - 1 || y > plot.bottom() + 1) continue;
-    painter.setPen(QPen(theme().grid, 1));
-    painter.drawLine(QPointF(plot.left(), y), QPointF(plot.right(), y));
+    painter.fillRect(QRectF(plot.left(), y - 0.5, plot.width(), 1), theme().grid);
     painter.setPen(theme().muted);
     drawSmallText(painter, QRectF(0, y - 8, plot.left() - 6, 16), Qt::AlignRight | Qt::AlignVCenter, tick.label);
   }
@@ -172,8 +184,7 @@ void CurveChart::paintAxes(QPainter& painter, const CurveFrame& frame) const {
   for (const Tick& tick : frame.x_ticks) {
     const double position = (tick.value - frame.x.low) / (frame.x.high - frame.x.low) * plot.width();
     const double x = std::floor(plot.left() + position) + 0.5;
-    painter.setPen(QPen(theme().grid, 1));
-    painter.drawLine(QPointF(x, plot.top()), QPointF(x, plot.bottom()));
+    painter.fillRect(QRectF(x - 0.5, plot.top(), 1, plot.height()), theme().grid);
     const double width = smallWidth(tick.label) + 2;
     const double left = std::min(x - width / 2, frame.size.width() - width - 2);
     if (left < last_right + 6) continue;
@@ -181,9 +192,8 @@ void CurveChart::paintAxes(QPainter& painter, const CurveFrame& frame) const {
     drawSmallText(painter, QRectF(left, plot.bottom() + 3, width, 15), Qt::AlignCenter, tick.label);
     last_right = left + width;
   }
-  painter.setPen(QPen(theme().axis, 1));
-  painter.drawLine(QPointF(plot.left() - 0.5, plot.top()), QPointF(plot.left() - 0.5, plot.bottom() + 0.5));
-  painter.drawLine(QPointF(plot.left() - 0.5, plot.bottom() + 0.5), QPointF(plot.right(), plot.bottom() + 0.5));
+  painter.fillRect(QRectF(plot.left() - 1, plot.top(), 1, plot.height() + 1), theme().axis);
+  painter.fillRect(QRectF(plot.left() - 1, plot.bottom(), plot.width() + 1, 1), theme().axis);
   const QString unit = log_y_ ? (unit_.isEmpty() ? tr("log") : tr("log %1").arg(unit_)) : unit_;
   if (!unit.isEmpty()) {
     painter.setPen(theme().muted);

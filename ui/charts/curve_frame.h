@@ -3,6 +3,8 @@
 
 #include <QRectF>
 #include <QSizeF>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "ui/charts/chart_types.h"
@@ -20,6 +22,7 @@ struct CurveColumns {
   std::size_t samples = 0;  // of the whole series
   std::size_t in_view = 0;
   double last_x = 0;
+  std::size_t changed = 0;  // first column that the newest samples changed; as many as there are columns: none
 };
 
 struct CurveFrame {
@@ -38,7 +41,8 @@ struct CurveFrame {
   std::vector<Tick> x_ticks, y_ticks;
   std::vector<CurveColumns> raw, smooth;  // one a series; empty for hidden ones and where nothing is smoothed
   std::vector<ChartMark> marks;
-  bool has_positive = true;  // false: nothing can be drawn on the log axis
+  std::optional<std::pair<double, double>> extent;  // of what the columns hold and the y axis can show
+  bool has_positive = true;                         // false: nothing can be drawn on the log axis
   bool has_samples = false;
   QString badge_text;
 

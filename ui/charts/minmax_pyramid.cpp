@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "engine/base/error.h"
 
@@ -34,6 +35,36 @@ void Summary::add(double y) {
   }
   ++count;
 }
+
+namespace {
+
+// As add() of each of them, for the run of finite samples that nearly all are; empty when one is not finite.
+std::optional<Summary> finiteRun(const SampleChunk& samples, std::size_t begin, std::size_t end) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  double min = infinity, max = -infinity, min_positive = infinity, sum = 0, last = 0;
+  std::uint32_t non_positive = 0;
+  samples.each_y(begin, end, [&](double y) {
+    min = y < min ? y : min;
+    max = y > max ? y : max;
+    sum += y;
+    last = y;
+    non_positive += y <= 0 ? 1 : 0;
+    min_positive = y > 0 && y < min_positive ? y : min_positive;
+  });
+  if (end == begin || !std::isfinite(min) || !std::isfinite(max) || std::isnan(sum)) return std::nullopt;
+  Summary run;
+  run.min = min;
+  run.max = max;
+  run.min_positive = min_positive;
+  run.sum = sum;
+  run.first = samples.y(begin);
+  run.last = last;
+  run.count = static_cast<std::uint32_t>(end - begin);
+  run.non_positive = non_positive;
+  return run;
+}
+
+}  // namespace
 
 void Summary::merge(const Summary& next) {
   if (next.count == 0) return;
@@ -207,7 +238,11 @@ Summary MinMaxPyramid::summarize(std::size_t begin, std::size_t end) const {
       const std::size_t stop = std::min(end, i - i % leaf + leaf);
       const SampleChunk& samples = blocks_[i / SampleChunk::capacity].samples;
       const std::size_t inside = i % SampleChunk::capacity;
-      samples.each_y(inside, inside + (stop - i), [&total](double y) { total.add(y); });
+      if (const auto run = finiteRun(samples, inside, inside + (stop - i))) {
+        total.merge(*run);
+      } else {
+        samples.each_y(inside, inside + (stop - i), [&total](double y) { total.add(y); });
+      }
       i = stop;
     }
   }

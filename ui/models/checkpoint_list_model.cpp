@@ -174,7 +174,7 @@ TableCell CheckpointListModel::cell(int row, int column) const {
     case fold:
       return place(static_cast<std::uint64_t>(view.fold) + 1);
     case epoch:
-      return place(static_cast<std::uint64_t>(view.epoch));
+      return place(static_cast<std::uint64_t>(view.epoch) + 1);
     case reason:
       return reasonCell(view);
     case sharpe:

@@ -13,14 +13,15 @@ QDateTime utc(double seconds) {
   return QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(seconds * 1000), QTimeZone::utc());
 }
 
-// "Jan 02–Feb 12"; clock times where both lie on one day.
+// "Jan 2–12", "Jan 2–Feb 12"; clock times where both lie on one day.
 QString spanText(double first, double last) {
   if (first <= 0 || last <= 0) return QStringLiteral("–");
   const QLocale locale;
   const QDateTime a = utc(first), b = utc(last);
-  const QString days = QStringLiteral("MMM dd"), minutes = QStringLiteral("HH:mm");
+  const QString days = QStringLiteral("MMM d"), minutes = QStringLiteral("HH:mm");
   const QString& form = a.date() == b.date() ? minutes : days;
-  return QStringLiteral("%1–%2").arg(locale.toString(a, form), locale.toString(b, form));
+  const bool month = a.date() != b.date() && a.date().month() == b.date().month() && a.date().year() == b.date().year();
+  return QStringLiteral("%1–%2").arg(locale.toString(a, form), locale.toString(b, month ? QStringLiteral("d") : form));
 }
 
 QString stateText(FoldState state) {
@@ -42,7 +43,7 @@ QString stateText(FoldState state) {
 FoldModel::FoldModel(QObject* parent)
     : CellTableModel({{tr("#"), tr("fold"), true},
                       {tr("Train"), tr("training window, UTC"), false},
-                      {tr("Validation"), tr("validation window after the gap, UTC"), false},
+                      {tr("Valid."), tr("validation window after the gap, UTC"), false},
                       {tr("Rows"), tr("bars of training and validation"), false},
                       {tr("Sharpe"), tr("best validation Sharpe ratio so far, annualised"), true},
                       {tr("State"), tr("how far the fold is"), false}},
@@ -84,6 +85,10 @@ TableCell FoldModel::cell(int row, int column) const {
   switch (column) {
     case number:
       cell = countCell(row + 1);
+      cell.lamp = fold.state == FoldState::running ? Lamp::active
+                  : fold.state == FoldState::done  ? Lamp::ok
+                                                   : Lamp::idle;
+      cell.tip = describe(row);
       break;
     case train:
       cell.text = spanText(fold.train_first, fold.train_last);
@@ -110,9 +115,6 @@ TableCell FoldModel::cell(int row, int column) const {
     default:
       cell.text = stateText(fold.state);
       cell.sort = static_cast<int>(fold.state);
-      cell.lamp = fold.state == FoldState::running ? Lamp::active
-                  : fold.state == FoldState::done  ? Lamp::ok
-                                                   : Lamp::idle;
       break;
   }
   return cell;

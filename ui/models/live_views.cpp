@@ -112,7 +112,7 @@ CheckpointView checkpointView(const std::filesystem::path& file,
     if (fold->index != view.fold) continue;
     for (const auto& epoch : fold->epochs) {
       if (epoch->step > view.step) continue;
-      view.epoch = epoch->epoch;
+      view.epoch = epoch->epoch;  // at least; the recorded steps know better
       if (epoch->step == view.step) view.metrics = metricList(epoch->evaluation.metrics);
     }
   }

@@ -78,6 +78,7 @@ void RunData::begin(Source source, const QString& name, const std::filesystem::p
   for (int s = 0; s < kSignals; ++s) signals_.push_back(std::make_shared<MinMaxPyramid>(signal_budget(budget_)));
   step_count_ = last_step_ = last_signal_ = bucketed_ = 0;
   snapshot_.reset();
+  health_.clear();
   events_.clear();
   epochs_.clear();
   folds_.clear();
@@ -182,15 +183,33 @@ void RunData::appendSignals(std::uint64_t step, std::span<const double> values) 
 }
 
 void RunData::setSnapshot(const telemetry::Snapshot& snapshot) {
+  const bool fresh = snapshot.health_snapshots > 0 && (health_.empty() || !snapshot_ || snapshot_->health_snapshots == 0 ||
+                                                       snapshot_->health.step != snapshot.health.step);
   snapshot_ = snapshot;
+  if (fresh) {
+    HealthRow row;
+    for (std::size_t w = 0; w < row.size(); ++w) {
+      row[w] = static_cast<float>(telemetry::word_value(snapshot.health, static_cast<int>(w)));
+    }
+    health_.push_back(row);
+    if (health_.size() > health_rows) health_.pop_front();
+  }
   Q_EMIT snapshotChanged();
+}
+
+std::optional<int> RunData::epochOfStep(std::uint64_t step) const {
+  const MinMaxPyramid& epochs = *steps_[kernels::step_word_epoch];
+  const std::size_t at = epochs.lower_bound(static_cast<double>(step));
+  if (at >= epochs.size() || epochs.x_at(at) != static_cast<double>(step)) return std::nullopt;
+  return static_cast<int>(epochs.y_at(at));
 }
 
 void RunData::addEvents(std::vector<EventView> events) {
   if (events.empty()) return;
   for (EventView& event : events) {
     // Lines of every epoch would hide the curves; those of folds, checkpoints, settings and guards are few.
-    if (event.kind != QLatin1String("epoch") && event.kind != QLatin1String("status") && event.step > 0) {
+    const bool every_epoch = event.kind == QLatin1String("epoch") || event.kind == QLatin1String("controller");
+    if (!every_epoch && event.kind != QLatin1String("status") && event.step > 0) {
       link_->addEvent({static_cast<double>(event.step), kind_of(event), label_of(event), event.message});
     }
     events_.push_back(std::move(event));

@@ -4,6 +4,7 @@
 
 #include <QObject>
 #include <array>
+#include <deque>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -41,6 +42,13 @@ class RunData : public QObject {
   std::uint64_t bucketedSteps() const { return bucketed_; }
   // The newest snapshot; for a stored run made of its last rows. Empty before the first.
   const std::optional<telemetry::Snapshot>& snapshot() const { return snapshot_; }
+
+  // Words of the newest HealthDiag snapshots, oldest first; at most health_rows.
+  static constexpr std::size_t health_rows = 60;
+  using HealthRow = std::array<float, kernels::kHealthWords>;
+  const std::deque<HealthRow>& healthTrend() const { return health_; }
+  // Epoch of a recorded step; empty when that step is not in the series.
+  std::optional<int> epochOfStep(std::uint64_t step) const;
 
   const std::vector<EventView>& events() const { return events_; }
   const std::vector<std::shared_ptr<const EpochView>>& epochs() const { return epochs_; }  // by fold, then epoch
@@ -105,6 +113,7 @@ class RunData : public QObject {
   std::vector<std::shared_ptr<MinMaxPyramid>> steps_, signals_;
   std::uint64_t step_count_ = 0, last_step_ = 0, last_signal_ = 0, bucketed_ = 0;
   std::optional<telemetry::Snapshot> snapshot_;
+  std::deque<HealthRow> health_;
   std::vector<EventView> events_;
   std::vector<std::shared_ptr<const EpochView>> epochs_;
   std::vector<FoldView> folds_;

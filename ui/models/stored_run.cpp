@@ -85,6 +85,7 @@ class StoredRunReading {
   std::shared_ptr<StoredRun::Shared> shared_;
   RunReader reader_;
   std::int64_t event_ = 0, step_ = 0, signal_ = 0, health_ = 0, evaluation_ = 0, equity_ = 0, trade_ = 0;
+  std::int64_t checkpoint_evaluation_ = 0;
   std::size_t checkpoint_count_ = 0;
   std::string status_text_;
   std::map<std::pair<int, int>, std::shared_ptr<EpochView>> epochs_;
@@ -232,10 +233,12 @@ bool StoredRunReading::signals() {
   }
 }
 
-// The newest row alone: panels show words of HealthDiag as they stand.
+// The newest rows alone: panels show words of HealthDiag as they stand and their latest trend.
 bool StoredRunReading::health() {
   const std::int64_t last = reader_.last_id(RunTable::health);
   if (last <= health_) return true;
+  const auto most = static_cast<std::int64_t>(RunData::health_rows);
+  const std::int64_t after = std::max(health_, last - most);
   health_ = last;
   const std::vector<RunColumn> columns = reader_.columns(RunTable::health);
   const auto table = telemetry::health_table();
@@ -247,23 +250,26 @@ bool StoredRunReading::health() {
     names.push_back(column.name);
     words.push_back(word);
   }
-  const RunRows found = reader_.rows(RunTable::health, last - 1, 1, names);
-  if (found.ids.empty()) return true;
-  std::array<std::uint32_t, kernels::kHealthWords> bits{};
-  for (std::size_t w = 0; w < words.size(); ++w) {
-    const double value = found.values[w][0];
-    const auto at = static_cast<std::size_t>(words[w]);
-    if (table[at].type == telemetry::WordType::u32) {
-      bits[at] = value >= 0 ? static_cast<std::uint32_t>(value) : 0;
-    } else {
-      bits[at] = std::bit_cast<std::uint32_t>(static_cast<float>(value));
+  const RunRows found = reader_.rows(RunTable::health, after, most, names);
+  using Bits = std::array<std::uint32_t, kernels::kHealthWords>;
+  std::vector<Bits> rows(found.ids.size(), Bits{});
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    for (std::size_t w = 0; w < words.size(); ++w) {
+      const double value = found.values[w][i];
+      const auto at = static_cast<std::size_t>(words[w]);
+      rows[i][at] = table[at].type == telemetry::WordType::u32
+                        ? (value >= 0 ? static_cast<std::uint32_t>(value) : 0)
+                        : std::bit_cast<std::uint32_t>(static_cast<float>(value));
     }
   }
-  return push([bits](StoredRun& run) {
-    telemetry::Snapshot snapshot = run.data_->snapshot().value_or(telemetry::Snapshot{});
-    std::memcpy(&snapshot.health, bits.data(), sizeof snapshot.health);
-    snapshot.health_snapshots = 1;
-    run.data_->setSnapshot(snapshot);
+  if (rows.empty()) return true;
+  return push([rows = std::move(rows)](StoredRun& run) {
+    for (const Bits& bits : rows) {
+      telemetry::Snapshot snapshot = run.data_->snapshot().value_or(telemetry::Snapshot{});
+      std::memcpy(&snapshot.health, bits.data(), sizeof snapshot.health);
+      snapshot.health_snapshots = 1;
+      run.data_->setSnapshot(snapshot);
+    }
   });
 }
 
@@ -379,8 +385,9 @@ bool StoredRunReading::epochs() {
 
 bool StoredRunReading::checkpoints() {
   const auto found = reader_.checkpoints();
-  if (found.size() == checkpoint_count_) return true;
+  if (found.size() == checkpoint_count_ && evaluation_ == checkpoint_evaluation_) return true;
   checkpoint_count_ = found.size();
+  checkpoint_evaluation_ = evaluation_;
   std::vector<CheckpointView> views;
   for (const RunReader::Checkpoint& checkpoint : found) {
     CheckpointView view;
@@ -399,6 +406,10 @@ bool StoredRunReading::checkpoints() {
       for (const auto& [name, value] : metrics.items()) {
         view.metrics.emplace_back(name, value.is_number() ? value.get<double>() : kNone);
       }
+    }
+    // One that was written before its step was validated has no metrics of its own.
+    for (const auto& [place, epoch] : epochs_) {
+      if (view.metrics.empty() && place.first == view.fold && epoch->step == view.step) view.metrics = epoch->agent;
     }
     views.push_back(std::move(view));
   }

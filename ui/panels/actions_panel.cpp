@@ -70,7 +70,23 @@ ActionsPanel::ActionsPanel(const PanelContext&, const QString& id, const QString
   for (QSplitter* each : {bars, splitter}) each->setChildrenCollapsible(false);
   column->addWidget(splitter, 1);
   connect(branch_, &Switch::changed, this, [this] { areas_stale_ = bars_stale_ = true; });
-  connect(policy_, &Switch::changed, this, [this] { areas_stale_ = true; });
+  connect(policy_, &Switch::changed, this, [this] {
+    areas_stale_ = true;
+    showRoom();
+  });
+  showRoom();
+}
+
+// Where there is no room for the bars of both policies, those of the one over time.
+void ActionsPanel::showRoom() {
+  const bool both = height() >= both_bars, greedy = policy_->current() == 1;
+  training_->setVisible(both || !greedy);
+  greedy_->setVisible(both || greedy);
+}
+
+void ActionsPanel::resizeEvent(QResizeEvent* event) {
+  Panel::resizeEvent(event);
+  showRoom();
 }
 
 void ActionsPanel::setData(RunData* run) {

@@ -20,10 +20,16 @@ class ActionsPanel : public Panel {
   void refresh() override;
   QString summary() const override;
 
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+
  private:
+  static constexpr int both_bars = 290;  // of the panel's height, from which training and greedy bars have room
+
   static constexpr int most_columns = 400;  // of the areas
   static constexpr int rebuild_ms = 250;    // Qt Charts is not for every frame
 
+  void showRoom();
   void showAreas();
   void showBars();
   std::vector<ShareRow> trainingRows() const;

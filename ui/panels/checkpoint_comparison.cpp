@@ -31,6 +31,8 @@ CheckpointComparison::CheckpointComparison(QWidget* parent) : QWidget(parent), m
   row->addWidget(export_);
   table_ = sortedTable(model_, tr("Compared tensors"), this);
   table_.view->setMinimumHeight(80);
+  keepColumnsInView(table_.view, {ComparisonModel::values, ComparisonModel::state, ComparisonModel::sign_share,
+                                  ComparisonModel::cosine, ComparisonModel::max_abs});
   bars_ = new BarsChart(tr("Most changed, relative L2"), Qt::Horizontal, this);
   bars_->setMinimumSize(160, 90);
   auto* splitter = new QSplitter(Qt::Vertical, this);

@@ -39,6 +39,9 @@ CheckpointsPanel::CheckpointsPanel(const PanelContext&, const QString& id, const
   table_.view->setSelectionMode(QAbstractItemView::ExtendedSelection);
   table_.view->setContextMenuPolicy(Qt::CustomContextMenu);
   table_.view->setMinimumHeight(60);
+  keepColumnsInView(table_.view, {CheckpointListModel::file, CheckpointListModel::trades, CheckpointListModel::drawdown,
+                                  CheckpointListModel::size, CheckpointListModel::net, CheckpointListModel::epoch,
+                                  CheckpointListModel::fold});
   detail_ = new QStackedWidget(this);
   inspector_ = new CheckpointInspector(this);
   comparison_ = new CheckpointComparison(this);

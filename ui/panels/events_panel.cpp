@@ -22,6 +22,7 @@ EventsPanel::EventsPanel(const PanelContext&, const QString& id, const QString& 
   table_ = sortedTable(model_, tr("Events of the run"), this, filter_);
   table_.view->horizontalHeader()->setStretchLastSection(true);
   table_.view->sortByColumn(0, Qt::DescendingOrder);
+  keepColumnsInView(table_.view, {3, 2});
   column->addWidget(table_.view, 1);
   connect(search, &QLineEdit::textChanged, filter_, &QSortFilterProxyModel::setFilterFixedString);
 }

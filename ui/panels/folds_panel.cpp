@@ -15,6 +15,7 @@ FoldsPanel::FoldsPanel(const PanelContext&, const QString& id, const QString& ti
   table_.view->setSelectionMode(QAbstractItemView::ExtendedSelection);
   table_.view->setColumnHidden(FoldModel::rows, true);
   table_.view->sortByColumn(FoldModel::number, Qt::AscendingOrder);
+  keepColumnsInView(table_.view, {FoldModel::state, FoldModel::train});
   column->addWidget(table_.view, 1);
   QHBoxLayout* row = controlRow(column);
   start_ = new QPushButton(this);

@@ -1,14 +1,77 @@
 // At most four updates a second: numbers that change faster cannot be read.
 #include "ui/panels/health_panel.h"
 
+#include <QHeaderView>
 #include <QLabel>
 #include <QLineEdit>
+#include <QPainter>
+#include <QPainterPath>
 #include <QSortFilterProxyModel>
+#include <QStyledItemDelegate>
 #include <QToolButton>
+#include <cmath>
+#include <limits>
+#include <utility>
 
 #include "ui/charts/format.h"
 
 namespace foxhunt::ui {
+
+namespace {
+
+// The line of a word's latest values over the cell's height; values that are not finite leave a gap.
+class TrendDelegate : public QStyledItemDelegate {
+ public:
+  using QStyledItemDelegate::QStyledItemDelegate;
+  void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
+    QStyledItemDelegate::paint(painter, option, index);
+    const auto values = index.data(HealthModel::trend_role).value<QList<double>>();
+    double low = std::numeric_limits<double>::infinity(), high = -low;
+    for (const double value : values) {
+      if (!std::isfinite(value)) continue;
+      low = std::min(low, value);
+      high = std::max(high, value);
+    }
+    if (!(low <= high)) return;
+    const QRectF box = QRectF(option.rect).adjusted(4, 4.5, -6, -4.5);
+    const double span = high > low ? high - low : 1;
+    const double step = box.width() / static_cast<double>(RunData::health_rows - 1);
+    // The newest at the right; a constant word lies in the middle.
+    const auto at = [&](qsizetype i) {
+      const double part = high > low ? (values[i] - low) / span : 0.5;
+      return QPointF(box.right() - step * static_cast<double>(values.size() - 1 - i), box.bottom() - part * box.height());
+    };
+    QPainterPath path;
+    bool joined = false;
+    for (qsizetype i = 0; i < values.size(); ++i) {
+      if (!std::isfinite(values[i])) {
+        joined = false;
+        continue;
+      }
+      if (joined) {
+        path.lineTo(at(i));
+      } else {
+        path.moveTo(at(i));
+      }
+      joined = true;
+    }
+    painter->save();
+    painter->setRenderHint(QPainter::Antialiasing);
+    painter->setPen(QPen(theme().muted, 1.1));
+    painter->drawPath(path);
+    if (std::isfinite(values.back())) {
+      painter->setPen(Qt::NoPen);
+      painter->setBrush(theme().text);
+      painter->drawEllipse(at(values.size() - 1), 1.6, 1.6);
+    }
+    painter->restore();
+  }
+  QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override {
+    return {52, QStyledItemDelegate::sizeHint(option, index).height()};
+  }
+};
+
+}  // namespace
 
 class HealthFilter : public QSortFilterProxyModel {
  public:
@@ -57,8 +120,16 @@ HealthPanel::HealthPanel(const PanelContext&, const QString& id, const QString& 
   state_ = mutedLabel({}, this);
   state_->setContentsMargins(8, 3, 8, 4);
   column->addWidget(state_);
+  table_.view->setItemDelegateForColumn(HealthModel::trend, new TrendDelegate(table_.view));
+  QHeaderView* header = table_.view->horizontalHeader();
+  header->setStretchLastSection(false);
   fitColumns(table_.view);
-  table_.view->setColumnWidth(HealthModel::value, 90);
+  header->setSectionResizeMode(HealthModel::word, QHeaderView::Stretch);
+  for (const auto& [column, width] : {std::pair(HealthModel::value, 68), std::pair(HealthModel::trend, 56)}) {
+    header->setSectionResizeMode(column, QHeaderView::Fixed);
+    header->resizeSection(column, width);
+  }
+  keepColumnsInView(table_.view, {HealthModel::group, HealthModel::range, HealthModel::unit});
   connect(search, &QLineEdit::textChanged, this, [this](const QString& text) { filter_->setText(text); });
   connect(only, &QToolButton::toggled, this, [this](bool on) { filter_->setOnlyUnhealthy(on); });
 }
@@ -77,7 +148,7 @@ void HealthPanel::refresh() {
   stale_ = false;
   const auto& snapshot = data_->snapshot();
   const bool any = snapshot && snapshot->health_snapshots > 0;
-  model_->setHealth(any ? std::optional(snapshot->health) : std::nullopt);
+  model_->setHealth(any ? std::optional(snapshot->health) : std::nullopt, &data_->healthTrend());
   filter_->recheck();
   const int bad = model_->unhealthyCount();
   state_->setText(

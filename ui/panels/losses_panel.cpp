@@ -1,4 +1,5 @@
-// All words of the group in the table's order, the total in front.
+// Eleven noisy curves over one another cannot be read: averages stand out, and the five that are watched most are shown
+// until a click in the legend brings others.
 #include "ui/panels/losses_panel.h"
 
 #include "ui/panels/panel_parts.h"
@@ -10,16 +11,39 @@ LossesPanel::LossesPanel(const PanelContext&, const QString& id, const QString& 
   panelColumn(this)->addWidget(chart_, 1);
   chart_->setTitleVisible(false);
   chart_->setLogY(true);
+  chart_->setSmoothing({SmoothingKind::ema, 0.99});
+  connect(chart_, &CurveChart::seriesVisibilityChanged, this, [this](int series, bool shown) {
+    if (!filling_) shown_[static_cast<std::size_t>(series)] = shown;
+  });
 }
 
 void LossesPanel::fill(RunData& run) {
-  const QStringList names = {tr("total"),    tr("c51"),        tr("mse"),        tr("iqn"),
-                             tr("iql high"), tr("iql low"),    tr("cql"),        tr("aux return"),
-                             tr("aux dir."), tr("aux volat."), tr("moe balance")};
-  for (int i = 0; i < names.size(); ++i) addStep(*chart_, run, kernels::step_word_loss_total + i, names[i], i);
-  addStep(*chart_, run, kernels::step_word_c51_alpha, tr("c51 alpha"), static_cast<int>(names.size()));
-  // A share, not a loss: a click in the legend shows it.
-  chart_->setSeriesVisible(chart_->seriesCount() - 1, false);
+  struct Curve {
+    int word;
+    QString name;
+    bool shown;
+  };
+  const Curve curves[] = {{kernels::step_word_loss_total, tr("total"), true},
+                          {kernels::step_word_loss_c51, tr("c51"), true},
+                          {kernels::step_word_loss_iqn, tr("iqn"), true},
+                          {kernels::step_word_loss_cql, tr("cql"), true},
+                          {kernels::step_word_loss_mse, tr("mse"), true},
+                          {kernels::step_word_loss_iql_high, tr("iql high"), false},
+                          {kernels::step_word_loss_iql_low, tr("iql low"), false},
+                          {kernels::step_word_loss_aux_return, tr("aux return"), false},
+                          {kernels::step_word_loss_aux_direction, tr("aux dir."), false},
+                          {kernels::step_word_loss_aux_volatility, tr("aux volat."), false},
+                          {kernels::step_word_loss_moe_balance, tr("moe balance"), false},
+                          {kernels::step_word_c51_alpha, tr("c51 alpha"), false}};
+  if (shown_.empty()) {
+    for (const Curve& curve : curves) shown_.push_back(curve.shown);
+  }
+  filling_ = true;
+  for (std::size_t i = 0; i < std::size(curves); ++i) {
+    addStep(*chart_, run, curves[i].word, curves[i].name, static_cast<int>(i));
+    chart_->setSeriesVisible(static_cast<int>(i), shown_[i]);
+  }
+  filling_ = false;
 }
 
 }  // namespace foxhunt::ui

@@ -15,6 +15,8 @@ class LossesPanel : public CurvePanel {
 
  private:
   CurveChart* chart_;
+  std::vector<bool> shown_;  // as the user left it; one a curve
+  bool filling_ = false;
 };
 
 }  // namespace foxhunt::ui

@@ -15,6 +15,7 @@ OptimiserPanel::OptimiserPanel(const PanelContext&, const QString& id, const QSt
     chart->setLogY(true);
     splitter->addWidget(chart);
   }
+  norms_->setSmoothing({SmoothingKind::ema, 0.99});
   panelColumn(this)->addWidget(splitter, 1);
 }
 

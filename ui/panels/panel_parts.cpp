@@ -2,12 +2,16 @@
 #include "ui/panels/panel_parts.h"
 
 #include <QButtonGroup>
+#include <QComboBox>
 #include <QCoreApplication>
+#include <QEvent>
 #include <QHeaderView>
 #include <QLabel>
+#include <QMap>
 #include <QSaveFile>
 #include <QSortFilterProxyModel>
 #include <QToolButton>
+#include <algorithm>
 
 #include "engine/base/error.h"
 #include "ui/models/cell_table_model.h"
@@ -55,16 +59,87 @@ SortedTable sortedTable(QAbstractItemModel* model, const QString& accessible_nam
   QHeaderView* header = table.view->horizontalHeader();
   header->setHighlightSections(false);
   header->setMinimumSectionSize(36);
+  header->setResizeContentsPrecision(50);  // rows that are measured: all of a long table would block the window
   header->setSortIndicator(-1, Qt::AscendingOrder);
   header->setStretchLastSection(true);
   table.proxy->sort(-1);
   return table;
 }
 
+namespace {
+
+constexpr int widest_column = 280, narrowest_text = 90;
+
+int naturalWidth(const QTableView& view, int column) {
+  const QAbstractItemView& any = view;  // where the hint is public
+  const int content = std::max(any.sizeHintForColumn(column), view.horizontalHeader()->sectionSizeHint(column));
+  return std::min(content + 6, widest_column);
+}
+
+class ColumnKeeper : public QObject {
+ public:
+  ColumnKeeper(QTableView* view, QList<int> order) : QObject(view), view_(view), order_(std::move(order)) {
+    setObjectName(QStringLiteral("columnKeeper"));
+    view->viewport()->installEventFilter(this);
+  }
+  // Hides what does not fit; what then is still too wide is cut, the widest first.
+  void keep() {
+    QHeaderView* header = view_->horizontalHeader();
+    const int room = view_->viewport()->width();
+    int needed = 0;
+    QMap<int, int> widths;
+    for (int c = 0; c < header->count(); ++c) {
+      if (view_->isColumnHidden(c) && !order_.contains(c)) continue;
+      widths[c] = naturalWidth(*view_, c);
+      // The last column takes what is left, and is cut where it is text.
+      if (c + 1 == header->count() && header->stretchLastSection()) widths[c] = std::min(widths[c], narrowest_text);
+      needed += widths[c];
+    }
+    for (const int column : order_) {
+      const bool hide = needed > room;
+      if (hide) needed -= widths.take(column);
+      if (view_->isColumnHidden(column) != hide) view_->setColumnHidden(column, hide);
+    }
+    while (needed > room && !widths.isEmpty()) {
+      const auto widest = std::max_element(widths.begin(), widths.end());
+      if (*widest <= narrowest_text) break;
+      const int cut = std::min(needed - room, *widest - narrowest_text);
+      *widest -= cut;
+      needed -= cut;
+    }
+    for (auto at = widths.begin(); at != widths.end(); ++at) {
+      if (header->sectionResizeMode(at.key()) == QHeaderView::Interactive) header->resizeSection(at.key(), at.value());
+    }
+  }
+
+ protected:
+  bool eventFilter(QObject* object, QEvent* event) override {
+    if (event->type() == QEvent::Resize && view_->viewport()->width() != width_) {
+      width_ = view_->viewport()->width();
+      keep();
+    }
+    return QObject::eventFilter(object, event);
+  }
+
+ private:
+  QTableView* view_;
+  QList<int> order_;
+  int width_ = 0;
+};
+
+}  // namespace
+
 void fitColumns(QTableView* view) {
-  view->resizeColumnsToContents();
+  auto* keeper = view->findChild<QObject*>(QStringLiteral("columnKeeper"), Qt::FindDirectChildrenOnly);
+  if (keeper != nullptr) return static_cast<ColumnKeeper*>(keeper)->keep();
   QHeaderView* header = view->horizontalHeader();
-  for (int c = 0; c < header->count(); ++c) header->resizeSection(c, std::min(header->sectionSize(c) + 6, 280));
+  for (int c = 0; c < header->count(); ++c) {
+    if (!view->isColumnHidden(c)) header->resizeSection(c, naturalWidth(*view, c));
+  }
+}
+
+void keepColumnsInView(QTableView* view, const QList<int>& order) {
+  (new ColumnKeeper(view, order))->keep();
 }
 
 int currentSourceRow(const SortedTable& table) {
@@ -78,13 +153,14 @@ void selectSourceRow(const SortedTable& table, int row) {
 }
 
 Switch::Switch(const QStringList& names, const QString& accessible_name, QWidget* parent)
-    : QWidget(parent), group_(new QButtonGroup(this)) {
+    : QWidget(parent), group_(new QButtonGroup(this)), buttons_(new QWidget(this)), list_(new QComboBox(this)) {
   setAccessibleName(accessible_name);
-  auto* row = new QHBoxLayout(this);
+  setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
+  auto* row = new QHBoxLayout(buttons_);
   row->setContentsMargins(0, 0, 0, 0);
   row->setSpacing(2);
   for (const QString& name : names) {
-    auto* button = new QToolButton(this);
+    auto* button = new QToolButton(buttons_);
     button->setText(name);
     button->setAccessibleName(QStringLiteral("%1: %2").arg(accessible_name, name));
     button->setCheckable(true);
@@ -92,10 +168,32 @@ Switch::Switch(const QStringList& names, const QString& accessible_name, QWidget
     group_->addButton(button, static_cast<int>(group_->buttons().size()));
     row->addWidget(button);
   }
+  list_->setAccessibleName(accessible_name);
+  list_->addItems(names);
+  list_->hide();
   group_->button(0)->setChecked(true);
   connect(group_, &QButtonGroup::idToggled, this, [this](int id, bool on) {
-    if (on) Q_EMIT changed(id);
+    if (!on) return;
+    list_->setCurrentIndex(id);
+    Q_EMIT changed(id);
   });
+  connect(list_, &QComboBox::activated, this, &Switch::setCurrent);
+}
+
+QSize Switch::sizeHint() const {
+  return buttons_->sizeHint();
+}
+
+QSize Switch::minimumSizeHint() const {
+  return {std::min(list_->sizeHint().width(), buttons_->sizeHint().width()), buttons_->sizeHint().height()};
+}
+
+void Switch::resizeEvent(QResizeEvent*) {
+  const bool fits = buttons_->sizeHint().width() <= width();
+  buttons_->setGeometry(rect());
+  list_->setGeometry(rect());
+  buttons_->setVisible(fits);
+  list_->setVisible(!fits);
 }
 
 int Switch::current() const {

@@ -9,6 +9,7 @@
 #include "ui/charts/chart_types.h"
 
 class QButtonGroup;
+class QComboBox;
 class QLabel;
 class QSortFilterProxyModel;
 class QToolButton;
@@ -30,23 +31,33 @@ SortedTable sortedTable(QAbstractItemModel* model, const QString& accessible_nam
                         QSortFilterProxyModel* proxy = nullptr);
 // Columns as wide as their contents, within limits; for when rows have come.
 void fitColumns(QTableView* view);
+// From then on columns that do not fit beside the others are hidden, the first of `order` first, and come back with the
+// room; wide ones are cut after that. A table in a narrow dock shows what matters without scrolling sideways.
+void keepColumnsInView(QTableView* view, const QList<int>& order);
 // Source row of the current one; -1 without.
 int currentSourceRow(const SortedTable& table);
 void selectSourceRow(const SortedTable& table, int row);
 
-// A row of buttons of which one is down.
+// A row of buttons of which one is down; where they do not fit, a list.
 class Switch : public QWidget {
   Q_OBJECT
  public:
   Switch(const QStringList& names, const QString& accessible_name, QWidget* parent = nullptr);
   int current() const;
   void setCurrent(int index);
+  QSize sizeHint() const override;
+  QSize minimumSizeHint() const override;
 
  Q_SIGNALS:
   void changed(int index);
 
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+
  private:
   QButtonGroup* group_;
+  QWidget* buttons_;
+  QComboBox* list_;
 };
 
 QToolButton* toolButton(const QString& text, const QString& tip, QWidget* parent);

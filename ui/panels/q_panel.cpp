@@ -29,11 +29,11 @@ QPanel::QPanel(const PanelContext& context, const QString& id, const QString& ti
   QHBoxLayout* row = controlRow(column);
   view_ = new Switch({tr("Means"), tr("Gaps"), tr("Spread")}, tr("Shown of Q"), this);
   guard_text_ = mutedLabel({}, this);
-  guard_text_->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
   row->addWidget(view_);
   row->addWidget(guard_text_, 1);
   column->addWidget(chart_, 1);
   chart_->setTitleVisible(false);
+  chart_->setSmoothing({SmoothingKind::ema, 0.99});
   connect(view_, &Switch::changed, this, [this] {
     if (data() == nullptr) return;
     chart_->clearSeries();

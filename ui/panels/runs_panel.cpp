@@ -58,6 +58,8 @@ RunsPanel::RunsPanel(const PanelContext& context, const QString& id, const QStri
   auto* filter = new RunFilter(model_, this);
   table_ = sortedTable(model_, tr("Runs"), this, filter);
   table_.view->setContextMenuPolicy(Qt::CustomContextMenu);
+  keepColumnsInView(table_.view, {RunListModel::created, RunListModel::device, RunListModel::market, RunListModel::fold,
+                                  RunListModel::net, RunListModel::steps, RunListModel::sharpe});
   column->addWidget(table_.view, 1);
   state_ = mutedLabel(tr("Reading runs…"), this);
   state_->setContentsMargins(8, 3, 8, 4);

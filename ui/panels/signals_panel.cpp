@@ -27,6 +27,7 @@ SignalsPanel::SignalsPanel(const PanelContext&, const QString& id, const QString
   text->setPlaceholderText(tr("Search signals"));
   text->setAccessibleName(text->placeholderText());
   text->setClearButtonEnabled(true);
+  text->setMinimumWidth(30);
   QToolButton* none = toolButton(tr("None"), tr("Unchecks all signals"), side);
   QHBoxLayout* row = controlRow(column);
   row->addWidget(text, 1);
@@ -43,7 +44,7 @@ SignalsPanel::SignalsPanel(const PanelContext&, const QString& id, const QString
   splitter->addWidget(side);
   splitter->setChildrenCollapsible(true);
   splitter->setStretchFactor(0, 1);
-  splitter->setSizes({520, 180});
+  splitter->setSizes({620, 180});
   panelColumn(this)->addWidget(splitter, 1);
   chart_->setTitleVisible(false);
   connect(text, &QLineEdit::textChanged, this, &SignalsPanel::search);

@@ -51,6 +51,10 @@ ValidationPanel::ValidationPanel(const PanelContext&, const QString& id, const Q
   chart_->setMinimumSize(160, 90);
   table_ = sortedTable(model_, tr("Validations"), this);
   table_.view->setMinimumHeight(70);
+  keepColumnsInView(table_.view,
+                    {EpochTableModel::costs, EpochTableModel::exposure, EpochTableModel::dsr, EpochTableModel::sortino,
+                     EpochTableModel::profit_factor, EpochTableModel::step, EpochTableModel::hit_rate,
+                     EpochTableModel::against_hold, EpochTableModel::trades, EpochTableModel::drawdown});
   table_.view->hide();
   splitter_->addWidget(chart_);
   splitter_->addWidget(table_.view);
