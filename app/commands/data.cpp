@@ -148,9 +148,10 @@ void survey(const Config& config, const std::vector<Input>& inputs, Json& out, m
   std::string symbol;
   for (const Input& input : inputs) {
     Survey one;
+    market::ReadCarry carry;
     for (const std::string& file : input.files) {
-      const auto summary =
-          market::read_file(file, input.kind, config.data, one, report, {.report = {}, .cancel = &interrupted()});
+      const auto summary = market::read_file(file, input.kind, config.data, one, report,
+                                             {.report = {}, .cancel = &interrupted()}, &carry);
       if (!summary.symbol.empty()) symbol = summary.symbol;
     }
     if (input.files.empty()) continue;

@@ -101,7 +101,6 @@ void find_times(const Names& names, CsvColumns& columns) {
     columns.time = time >= 0 ? time : names.find({"local_time"});
   }
   if (columns.time < 0) std::swap(columns.time, columns.close_time);
-  if (columns.time < 0) columns.time = names.find({"", "unnamed_0", "index"});  // a data frame's index
 }
 
 void find_volumes(const Names& names, CsvColumns& columns) {

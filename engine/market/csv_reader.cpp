@@ -110,7 +110,7 @@ void CsvReader::times(Time& event, Time& receive) {
   const CsvColumns& c = layout_.columns;
   const bool has_receive = c.receive_time >= 0 && !field(c.receive_time).empty();
   if (has_receive) receive = time(receive_time_, c.receive_time, -1);
-  if (has_receive && (field(c.time).empty() || field(c.time) == "18446744073709551615")) {
+  if (has_receive && is_undefined_time(field(c.time))) {
     event = receive;  // undefined in Databento's two styles
     return;
   }

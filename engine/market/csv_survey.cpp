@@ -10,10 +10,10 @@
 #include <optional>
 
 #include "engine/market/calendar.h"
+#include "engine/market/csv_bar_survey.h"
 #include "engine/market/csv_lines.h"
 #include "engine/market/csv_numbers.h"
 #include "engine/market/csv_time_survey.h"
-#include "engine/market/dbn_format.h"
 
 namespace foxhunt::market {
 namespace {
@@ -37,7 +37,7 @@ class Survey {
     if (!rows_.empty()) {
       choose_numbers();
       choose_times();
-      choose_volume();
+      if (kind_ == InputKind::bars) bar_survey().choose_volume();
     }
     return std::move(layout_);
   }
@@ -51,6 +51,11 @@ class Survey {
 
   [[noreturn]] void refuse(const std::string& message, const std::string& field, const std::string& hint) const {
     throw Error(message, ErrorPlace{path_.string(), std::nullopt, first_line_, field, hint});
+  }
+
+  BarSurvey bar_survey() {
+    return {path_, config_, rows_, layout_,
+            [this](const char* what, const std::string& finding) { say(what, finding); }};
   }
 
   void take_sample() {
@@ -188,7 +193,8 @@ class Survey {
   void choose_form() {
     CsvColumns& c = layout_.columns;
     const bool increments = c.snapshot >= 0 || c.update_type >= 0;
-    if (kind_ == InputKind::trades && (increments || (c.order_id >= 0 && layout_.family == CsvFamily::other))) {
+    if (kind_ == InputKind::trades &&
+        (increments || (c.order_id >= 0 && c.action >= 0 && layout_.family == CsvFamily::other))) {
       refuse("the rows are book updates, not trades", "columns", "give the file as the book (--mbp10)");
     }
     if (kind_ == InputKind::bars && c.volumes.empty()) c.volume = -1;
@@ -302,31 +308,8 @@ class Survey {
                                                      : fmt::format(", thousands '{}'", layout_.numbers.thousands)));
     }
     choose_scale();
-    if (!layout_.header && kind_ == InputKind::bars) check_shape();
+    if (!layout_.header && kind_ == InputKind::bars) bar_survey().check_shape();
     if (kind_ == InputKind::book) choose_size_unit();
-  }
-
-  // Columns that no header names are bars only if every sampled row has its high above and its low below the others.
-  void check_shape() const {
-    const CsvColumns& c = layout_.columns;
-    for (std::size_t i = 0; i < rows_.size(); ++i) {
-      std::array<Price, 4> prices{};  // open, high, low, close
-      bool rounded = false, all = true;
-      for (int k = 0; k < 4; ++k) {
-        const auto number = parse_decimal(rows_[i][price_columns()[k]], layout_.numbers);
-        const auto value = number ? to_price(*number, layout_.scale, rounded) : std::nullopt;
-        all = all && value.has_value();
-        prices[k] = value.value_or(0);
-      }
-      if (!all) continue;  // the reader proper names it
-      const auto [least, most] = std::minmax({prices[0], prices[1], prices[2], prices[3]});
-      if (prices[1] == most && prices[2] == least) continue;
-      refuse(
-          fmt::format(
-              "columns {} to {} without a header are not open, high, low and close: in row {} they are {}, {}, {}, {}",
-              c.open + 1, c.close + 1, i + 1, rows_[i][c.open], rows_[i][c.high], rows_[i][c.low], rows_[i][c.close]),
-          "columns", "add a header line that names the columns");
-    }
   }
 
   // Decimals that are not zeros at the end.
@@ -373,6 +356,8 @@ class Survey {
   void choose_times() {
     TimeSurvey survey(path_, config_, layout_, progress_);
     CsvColumns& c = layout_.columns;
+    const auto events = column(c.time);
+    if (c.receive_time >= 0 && std::all_of(events.begin(), events.end(), is_undefined_time)) c.time = c.receive_time;
     layout_.time = survey.format(column(c.time), column(c.time_of_day), c.time);
     if (c.receive_time >= 0) layout_.receive_time = survey.format(column(c.receive_time), {}, c.receive_time);
     say("time", survey.describe(layout_.time, c.time_of_day >= 0));
@@ -389,9 +374,9 @@ class Survey {
     }
     layout_.descending = backward > forward;
     if (layout_.descending) say("order", "newest row first");
-    if (kind_ == InputKind::bars) choose_bar(times);
+    if (kind_ == InputKind::bars) bar_survey().choose_bar(times);
     if (kind_ == InputKind::book && layout_.family == CsvFamily::lean) {
-      layout_.interval = bar_interval(times, evidence);
+      layout_.interval = bar_survey().interval(times, evidence);
       say("book time", fmt::format("end of each bar of quotes, {} s after its stamp, {}",
                                    static_cast<double>(layout_.interval) / 1e9, evidence));
     }
@@ -414,112 +399,6 @@ class Survey {
       if (reader.read(row[layout_.columns.time], of_day, time) == TimeReader::Status::ok) times.push_back(time);
     }
     return times;
-  }
-
-  void choose_bar(const std::vector<Time>& times) {
-    std::string evidence;
-    layout_.interval = bar_interval(times, evidence);
-    say("bar length", layout_.interval == 0
-                          ? "not known: a single row"
-                          : fmt::format("{} s, {}", static_cast<double>(layout_.interval) / 1e9, evidence));
-    if (!config_.bar_stamp.empty()) {
-      layout_.stamped_at_close = config_.bar_stamp == "close";
-      return;
-    }
-    const std::string name = layout_.header ? plain_name(layout_.names[layout_.columns.time]) : "";
-    const bool close = name.find("close") != std::string::npos || name.find("end") != std::string::npos;
-    const bool open = name.find("open") != std::string::npos || name.find("start") != std::string::npos;
-    layout_.stamped_at_close = close && !open;
-    if (layout_.stamped_at_close) {
-      say("bar stamp", fmt::format("close (column '{}')", name));
-    } else if (open || layout_.columns.close_time >= 0) {
-      say("bar stamp", "open (by its columns)");
-    } else if (layout_.family != CsvFamily::other) {
-      say("bar stamp", fmt::format("open (documented for {})", family_name(layout_.family)));
-    } else if (const std::string breaks = stamp_by_breaks(times); !breaks.empty()) {
-      say("bar stamp", breaks);
-    } else {
-      say("bar stamp", "open, assumed: nothing in the file tells; set data.bar_stamp to close if bars carry their end");
-    }
-  }
-
-  // Trading stops and resumes on full hours. A break whose last bar is stamped a bar before the hour and whose next one
-  // is stamped on it tells of open stamps; one stamped on the hour and a bar after it tells of close stamps. Empty when
-  // fewer than two breaks tell, or when they disagree.
-  std::string stamp_by_breaks(const std::vector<Time>& times) {
-    constexpr std::int64_t kHour = 3600 * kSecond;
-    if (layout_.interval <= 0 || layout_.interval > kHour / 4) return {};
-    std::size_t open = 0, close = 0;
-    for (std::size_t i = 1; i < times.size(); ++i) {
-      const Time before = std::min(times[i - 1], times[i]), after = std::max(times[i - 1], times[i]);
-      if (after - before < kHour / 2) continue;
-      open += (before + layout_.interval) % kHour == 0 && after % kHour == 0 ? 1 : 0;
-      close += before % kHour == 0 && (after - layout_.interval) % kHour == 0 ? 1 : 0;
-    }
-    if (std::max(open, close) < 2 || std::min(open, close) > 0) return {};
-    layout_.stamped_at_close = close > 0;
-    return fmt::format("{} (by the full hours at which trading stops and resumes: {} breaks)",
-                       close > 0 ? "close" : "open", std::max(open, close));
-  }
-
-  // Nanoseconds of a bar, with the evidence in words; 0 when nothing tells.
-  std::int64_t bar_interval(const std::vector<Time>& times, std::string& evidence) const {
-    const CsvColumns& c = layout_.columns;
-    if (layout_.family == CsvFamily::databento && c.record_type >= 0) {
-      const auto type = parse_decimal(rows_.front()[c.record_type]);
-      const std::int64_t interval = type && type->exponent == 0 && type->mantissa >= 0 && type->mantissa < 256
-                                        ? dbn::bar_interval(static_cast<std::uint8_t>(type->mantissa))
-                                        : 0;
-      evidence = "by its record type";
-      if (interval != 0) return interval;
-    }
-    if (layout_.family == CsvFamily::lean) {
-      const std::string name = path_.filename().string();
-      evidence = "by its file name";
-      if (name.find("minute") != std::string::npos) return 60 * kSecond;
-      if (name.find("second") != std::string::npos) return kSecond;
-    }
-    if (c.close_time >= 0) {
-      TimeReader reader(layout_.time, layout_.zone, false);
-      Time open = 0, close = 0;
-      if (reader.read(rows_.front()[c.time], {}, open) == TimeReader::Status::ok &&
-          reader.read(rows_.front()[c.close_time], {}, close) == TimeReader::Status::ok && close > open) {
-        const std::int64_t unit = std::max<std::int64_t>(layout_.time.unit, 1);
-        evidence = "from open to close time";
-        return (close - open) % kSecond == kSecond - unit ? close - open + unit
-                                                          : close - open;  // the last moment, inclusive
-      }
-    }
-    std::map<std::int64_t, std::size_t> steps;
-    for (std::size_t i = 1; i < times.size(); ++i) {
-      if (times[i] != times[i - 1]) ++steps[std::abs(times[i] - times[i - 1])];
-    }
-    const auto most =
-        std::max_element(steps.begin(), steps.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-    if (most == steps.end()) return 0;
-    evidence = fmt::format("the step of {} of {} rows", most->second, times.size() - 1);
-    return most->first;
-  }
-
-  // The first candidate with a value that is not zero (MetaTrader's real volume is often all zero).
-  void choose_volume() {
-    CsvColumns& c = layout_.columns;
-    if (kind_ != InputKind::bars) return;
-    if (c.volumes.empty()) {
-      say("volume", "none in the file: 0 in every bar");
-      return;
-    }
-    c.volume = c.volumes.front();
-    for (const int candidate : c.volumes) {
-      const bool any = std::any_of(rows_.begin(), rows_.end(), [&](const Row& row) {
-        const auto value = parse_decimal(row[candidate], layout_.numbers);
-        return value && value->mantissa != 0;
-      });
-      if (!any) continue;
-      c.volume = candidate;
-      break;
-    }
-    if (layout_.header) say("volume", fmt::format("column '{}'", layout_.names[c.volume]));
   }
 
   const std::filesystem::path& path_;

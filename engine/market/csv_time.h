@@ -37,6 +37,10 @@ struct CivilTime {
 // 08.03.2026 and 3/8/2026 by `order`; then, after T or spaces, 14:05, 2:05:06.789 PM, 140506 or 140506789; then Z, UTC,
 // +02:00, -0500. Nothing for any other text or an impossible date.
 std::optional<CivilTime> parse_civil(std::string_view text, DateOrder order);
+// Empty, or Databento's largest 64-bit count: no time is known.
+inline bool is_undefined_time(std::string_view text) {
+  return text.empty() || text == "18446744073709551615";
+}
 // A time of day alone, in nanoseconds; digits alone may lack their leading zero (93000). Nothing for any other text.
 std::optional<std::int64_t> parse_time_of_day(std::string_view text);
 // The three numbers of a date whose year comes last: {first, second}; nothing for another form.

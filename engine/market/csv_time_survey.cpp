@@ -165,7 +165,7 @@ TimeFormat TimeSurvey::format(const std::vector<std::string_view>& values, const
   TimeFormat format;
   std::vector<std::string_view> given;
   for (const std::string_view value : values) {
-    if (!value.empty()) given.push_back(value);
+    if (!is_undefined_time(value)) given.push_back(value);
   }
   if (given.empty()) refuse("the time column is empty", "give a file with times");
   if (!by_configuration(format) && !by_number(given, format)) by_date(given, column, format);

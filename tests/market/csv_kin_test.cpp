@@ -443,7 +443,7 @@ TEST(CsvKin, TheWrongInputIsNamed) {
     return std::string(error_of(write_bytes(scratch_folder() / "file.csv", text), kind, config).what());
   };
   EXPECT_NE(refusal("time,bid,ask\n2024-01-15 09:30:00,1,2\n", InputKind::trades).find("quotes"), std::string::npos);
-  EXPECT_NE(refusal("2024-01-15 09:30:00,1.1,1.2\n2024-01-15 09:30:01,1.1,1.2\n", InputKind::bars).find("quotes"),
+  EXPECT_NE(refusal("2024-01-15 09:30:00,1.1,1.1001\n2024-01-15 09:30:01,1.1,1.1002\n", InputKind::bars).find("quotes"),
             std::string::npos);
   EXPECT_NE(refusal("time,price,size\n2024-01-15 09:30:00,1.1,5\n", InputKind::bars).find("missing open"),
             std::string::npos);
