@@ -102,6 +102,21 @@ TEST(Statistics, LearningHealthIsBounded) {
   EXPECT_NEAR(health(1e-3, 1), (2 + 1 - 0.5 / 2.5) / 3, 1e-6);
 }
 
+// However small the differences are: two samples lie on a line.
+TEST(Statistics, CorrelationOfSmallDifferences) {
+  TelemetryRig rig({.batch = 2}, 1);
+  rig.step.fill(6);
+  for (const float x : {1e-3f, 0.5f}) {
+    for (const float y : {-1e-3f, 0.5f}) {
+      rig.step.aux_output[0] = 0.25f;
+      rig.step.aux_output[8] = 0.25f + x;
+      rig.step.aux[0] = -0.125f;
+      rig.step.aux[4] = -0.125f + y;
+      EXPECT_NEAR(fresh(rig, signal_aux_correlation), y < 0 ? -1 : 1, 1e-5);
+    }
+  }
+}
+
 // |mean Q| over that of the epoch before; none where that was exactly 0.
 TEST(Statistics, DriftRatioOfAZeroEpoch) {
   TelemetryRig rig({.batch = 3}, 1);
