@@ -88,6 +88,7 @@ class Trainer {
   void keep_best(const EpochResult& result, bool whole_epoch);
   void record_epoch(const telemetry::Snapshot& snapshot);
   void record_evaluation(const EpochResult& result);
+  void show_greedy_actions(const EvaluationResult& result);
   void save(const std::string& reason, const nlohmann::ordered_json& metrics = nullptr, std::uint64_t command = 0);
   void save_best(const EpochResult& result);
   void write_checkpoint(SaveRequest request, RunCheckpoint row, std::uint64_t command);

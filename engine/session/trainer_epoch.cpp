@@ -1,5 +1,6 @@
 // The end of an epoch: guards, validation, rewards, checkpoints, and the rows that the run folder keeps of it.
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "engine/base/atomic_file.h"
@@ -134,6 +135,7 @@ void Trainer::read_validation() {
   result->best = fold_result_.best_step == result->step;
   fold_result_.epochs.push_back(result);
   record_evaluation(*result);
+  show_greedy_actions(result->evaluation);
   session_.publish_result(std::make_shared<FoldResult>(fold_result_));
   note(
       "epoch", "info",
@@ -141,6 +143,26 @@ void Trainer::read_validation() {
                   result->evaluation.metrics.net,
                   result->evaluation.metrics.sharpe ? fmt::format("{:.3f}", *result->evaluation.metrics.sharpe) : "n/a",
                   result->evaluation.metrics.trades, result->best ? ", best so far" : ""));
+}
+
+// The shares of the greedy actions become words of HealthDiag: rows with as many of each action as were taken.
+void Trainer::show_greedy_actions(const EvaluationResult& result) {
+  constexpr int kBranches = kernels::kTrainingBranches;
+  const auto& counts = result.action_counts;
+  const std::int64_t rows =
+      std::accumulate(counts.begin(), counts.begin() + kernels::branch_actions(0), std::int64_t{0});
+  if (rows == 0) return;
+  device::MappedBuffer<std::int32_t> greedy(*device_, static_cast<std::size_t>(rows) * kBranches);
+  for (int b = 0; b < kBranches; ++b) {
+    std::int32_t* next = greedy.host() + b;
+    for (int k = 0; k < kernels::branch_actions(b); ++k)
+      for (std::int64_t i = 0; i < counts[static_cast<std::size_t>(kernels::branch_first(b) + k)];
+           ++i, next += kBranches)
+        *next = k;
+  }
+  device::Recorder recorder(*device_, learner_->stream(), device::ModuleSet::eager);
+  learner_->telemetry()->record_evaluation_histogram(recorder, greedy.device(), rows);
+  learner_->drain();  // before the buffer goes
 }
 
 // By Sharpe; a policy that never trades has none, and is better only than a loss.

@@ -58,6 +58,30 @@ TEST(Session, EvaluateReproducesTheLastValidation) {
   EXPECT_EQ(again.result.baselines.random.net, last->evaluation.baselines.random.net);
 }
 
+// The row of an epoch's end shows the validation read there, which is of the epoch before.
+TEST(Session, GreedyActionsOfTheValidationAreWordsOfHealthDiag) {
+  const auto folder = scratch_folder() / "run";
+  Config c = tiny_config();
+  c.folds.count = 1;
+  c.training.epochs = 3;
+  c.telemetry.diag_interval = 1000;  // rows at epoch ends alone
+  Session session(c, options_in(folder));
+  ASSERT_TRUE(session.wait(120));
+  const std::vector<std::string> words = {
+      "evaluation_action_direction_short", "evaluation_action_direction_hold",    "evaluation_action_direction_long",
+      "evaluation_action_direction_flat",  "evaluation_action_magnitude_quarter", "evaluation_action_magnitude_half",
+      "evaluation_action_magnitude_full",  "evaluation_action_order_market",      "evaluation_action_order_limit",
+      "evaluation_action_order_pegged",    "evaluation_action_urgency_patient",   "evaluation_action_urgency_normal",
+      "evaluation_action_urgency_urgent"};
+  const auto rows = RunReader::open(folder).rows(RunTable::health, 0, 100, words);
+  ASSERT_EQ(rows.ids.size(), 3u);
+  for (std::size_t row = 0; row < 3; ++row)
+    for (std::size_t k = 0; k < words.size(); ++k) {
+      const double want = row == 0 ? 0 : session.results().at(0)->epochs.at(row - 1)->evaluation.action_frequency()[k];
+      EXPECT_NEAR(rows.values[k][row], want, 1e-6) << words[k] << " at the end of epoch " << row;
+    }
+}
+
 TEST(Session, StopsAtTheStepLimitWithAValidatedCheckpoint) {
   SessionOptions o = options_in(scratch_folder() / "run");
   o.max_steps = 17;
