@@ -131,5 +131,102 @@ TEST(Statistics, DriftRatioOfAZeroEpoch) {
   EXPECT_FLOAT_EQ(snapshot_of(rig).drift_ratio, 2.5f);
 }
 
+// Small numbers are numbers: norms below 1, a largest sigma below 1, Q that is all positive or all the same.
+TEST(Statistics, SmallAndConstantValues) {
+  TelemetryRig rig({.batch = 33, .tiles = 3}, 1);
+  rig.step.fill(7);
+  for (int i = 0; i < 3; ++i) rig.step.tile_sums[static_cast<std::size_t>(i)] = {1, 0.01, 1e-8, 0.02, 0.0002, 0.01};
+  for (std::size_t i = 0; i < FakeStep::kSpectral; ++i) rig.step.sigma[i] = 0.25f;
+  for (std::size_t i = 0; i < rig.step.q.size(); ++i) rig.step.q[i] = 0.5f;
+  EXPECT_NEAR(fresh(rig, signal_target_distance), 0.1, 1e-6);
+  EXPECT_NEAR(rig.telemetry.signals()[signal_target_cosine], 0.01 / std::sqrt(0.0002), 1e-6);
+  EXPECT_EQ(rig.telemetry.signals()[signal_spectral_max], 0.25f);
+  const HealthDiag health = snapshot_of(rig);
+  EXPECT_EQ(health.q_std, 0);
+  EXPECT_EQ(health.q_min, 0.5f);
+  EXPECT_EQ(health.q_max, 0.5f);
+}
+
+// Branches that are not there, and noisy layers that are not there or have one element.
+TEST(Statistics, WhatIsNotThereDoesNotCount) {
+  TelemetryRig rig({.batch = 33}, 1);
+  rig.step.fill(8);
+  StepResults results = rig.step.results();
+  results.branch_actions[4] = 5;
+  results.branch_first[4] = 0;
+  rig.step.control[0].settings.v_max[4] = 99;
+  rig.step.control[0].settings.diag_interval = 1;
+  telemetry::TelemetryLayout layout = rig.step.layout;
+  layout.sigma[6] = telemetry::TelemetryLayout::kNoSigma;  // of direction
+  layout.size[7] = 1;                                      // of magnitude
+  telemetry::Telemetry other(*rig.device, results, layout);
+  ++rig.step.control[0].step;
+  other.record_batch_statistics(rig.recorder);
+  other.record_maintenance(rig.recorder);
+  other.record_diagnose(rig.recorder);
+  other.record_publish(rig.recorder);
+  rig.device->synchronise(*rig.stream);
+  EXPECT_NEAR(other.signals()[signal_action_entropy], expected_action_entropy(rig.step), 1e-6);
+  EXPECT_EQ(other.signals()[signal_noise_direction], 0);
+  double square = 0;
+  for (int i = 0; i < rig.step.n.tiles; ++i)
+    if (rig.step.tile_table[static_cast<std::size_t>(i)].tensor == 7)
+      square += rig.step.tile_sums[static_cast<std::size_t>(i)].parameter;
+  EXPECT_NEAR(other.signals()[signal_noise_magnitude], std::sqrt(square), 1e-5 * std::sqrt(square));
+  telemetry::SnapshotReader reader(other.mapped());
+  telemetry::Snapshot snapshot;
+  ASSERT_TRUE(reader.read(snapshot));
+  EXPECT_NEAR(snapshot.health.support_width, expected_health(rig.step).at("distribution.support_width"), 1e-4);
+}
+
+// Columns of floats; and what stands right behind a range is not its own.
+TEST(NanSearch, ReadsFloatColumnsAndNothingBehindThem) {
+  TelemetryRig rig({}, 1);
+  for (const int stride : {1, 2, 3}) {
+    constexpr int count = 8192;
+    Shared<float> floats(*rig.device, static_cast<std::size_t>(count * stride + 1));
+    Shared<double> doubles(*rig.device, static_cast<std::size_t>(count * stride + 1));
+    for (std::size_t i = 0; i < floats.size(); ++i) floats[i] = 1, doubles[i] = 1;
+    const telemetry::NanCheck checks[] = {{NanPlace::iqn, floats.device(), count, stride, false},
+                                          {NanPlace::gates, doubles.device(), count, stride, true}};
+    telemetry::NanScanner scanner(*rig.device, rig.step.control.device(), checks, nullptr);
+    const auto flags = [&] {
+      rig.step.control[0].nan_flags = rig.step.control[0].halt = 0;
+      scanner.record(rig.recorder);
+      rig.device->synchronise(*rig.stream);
+      return rig.step.control[0].nan_flags;
+    };
+    floats[static_cast<std::size_t>(count * stride)] = std::nanf("");
+    doubles[static_cast<std::size_t>(count * stride)] = std::nan("");
+    for (int i = 0; stride > 1 && i < count * stride; i += i % stride ? 1 : 2)
+      if (i % stride) floats[static_cast<std::size_t>(i)] = std::nanf("");
+    EXPECT_EQ(flags(), 0u) << stride;
+    for (const int at : {0, 1, count - 1}) {
+      floats[static_cast<std::size_t>(at * stride)] = INFINITY;
+      EXPECT_EQ(flags(), 1u << 9) << stride << " " << at;
+      floats[static_cast<std::size_t>(at * stride)] = 1;
+    }
+  }
+}
+
+// A launch that begins no step leaves the last record alone; device time is in microseconds; unused words are zero.
+TEST(Publish, ARepeatedLaunchLeavesTheRecord) {
+  TelemetryRig rig({.batch = 3}, 1);
+  rig.step.fill(9);
+  const std::uint64_t before = clock_ns();
+  rig.telemetry.publish_state()->stamp = before - 1'000'000'000'000ull;  // a thousand seconds ago
+  rig.run();
+  const auto after = static_cast<double>(clock_ns() - before) * 1e-3;
+  const auto time = [&] { return bits_float(rig.telemetry.mapped().ring[0][step_word_device_time]); };
+  const float first = time();
+  EXPECT_GE(first, 1e9f - 64);
+  EXPECT_LE(first, 1e9 + after + 64);
+  rig.step.control[0].halt = kHaltHost;
+  rig.run();
+  EXPECT_EQ(time(), first);
+  EXPECT_EQ(rig.telemetry.publish_state()->device_time, first);
+  for (int w = envelope_reserved; w < kEnvelopeWords; ++w) EXPECT_EQ(rig.telemetry.mapped().envelope[w], 0u) << w;
+}
+
 }  // namespace
 }  // namespace foxhunt::test
