@@ -192,6 +192,7 @@ FH_FN void choose_actions(const Block& block, const ChooseActionsArgs& a) {
     for (int k = 0; k < kDirections; ++k) {
       if (k != best && q[k] > second) second = q[k];
     }
+    d.q_gap = q[best] - second;
     d.kelly = (static_cast<double>(q[best]) - second) / a.kelly_variance[i * kActions + d.action[0]];
     a.decisions[i] = d;
   }

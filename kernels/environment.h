@@ -235,6 +235,7 @@ FH_FN void environment_advance(EnvironmentState& a, const Decision& d, const Bar
   for (int i = 0; i < kTrainingBranches; ++i) out.action[i] = d.action[i];
   out.explored = d.explored;
   out.kelly = d.kelly;
+  out.q_gap = d.q_gap;
   a.kelly = clamp_kelly(d.kelly, r.kelly_floor);
 
   int32_t at_close = execute_order(a, d, now, next, c, r, out);

@@ -46,6 +46,8 @@ struct Decision {
   uint8_t action[kTrainingBranches];  // direction, magnitude, order, urgency
   uint8_t explored;                   // bit d: branch d was drawn at random
   uint8_t reserved[3];
+  float q_gap;        // best less second Q of the direction, mean weights; 0 where a script decides
+  uint32_t reserved2;
 };
 
 // One environment: the account and its place in the market.
@@ -116,6 +118,8 @@ struct StepOutcome {
   uint8_t done;    // ruined in this bar or before
   uint8_t ended;   // the environment's last bar
   uint8_t active;  // 0: nothing happened, the rest is not valid
+  float q_gap;     // as decided
+  uint32_t reserved;
 };
 
 }  // namespace foxhunt::kernels

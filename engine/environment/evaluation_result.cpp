@@ -1,9 +1,12 @@
 // Assembly of an evaluation.
 #include "engine/environment/evaluation_result.h"
 
+#include <algorithm>
 #include <cstdlib>
+#include <iterator>
 
 #include "engine/base/error.h"
+#include "kernels/environment.h"
 #include "kernels/evaluation.h"
 
 namespace foxhunt {
@@ -12,7 +15,8 @@ namespace {
 // Collects windows one after another.
 class Assembly {
  public:
-  Assembly(EvaluationResult& out, MetricsInput& in) : out_(out), in_(in) {}
+  Assembly(EvaluationResult& out, MetricsInput& in, double kelly_floor)
+      : out_(out), in_(in), kelly_floor_(kelly_floor) {}
 
   void add_bar(const kernels::StepOutcome& o, int window) {
     for (int b = 0; b < kernels::kTrainingBranches; ++b) ++out_.action_counts[kernels::branch_first(b) + o.action[b]];
@@ -22,6 +26,18 @@ class Assembly {
       const int fill = o.closed_count == o.fill_count ? i : o.fill_count - 1;
       add_trade(o.closed[i], o.bar, o.bar - o.closed[i].hold, o.fills[fill].kind, window);
     }
+    BarTrace trace{o.bar,
+                   window,
+                   o.ended ? 0 : o.position,
+                   {},
+                   static_cast<float>(o.reward),
+                   o.q_gap,
+                   static_cast<float>(kernels::clamp_kelly(o.kelly, kelly_floor_)),
+                   {},
+                   o.done != 0};
+    std::copy(std::begin(o.action), std::end(o.action), trace.action.begin());
+    for (std::size_t k = 0; k < trace.parts.size(); ++k) trace.parts[k] = static_cast<float>(o.parts[k]);
+    out_.trace.push_back(trace);
     in_.costs += o.costs;
     in_.exposed_bars += o.position != 0;
     in_.equity.push_back(base_ + o.equity);
@@ -52,6 +68,7 @@ class Assembly {
 
   EvaluationResult& out_;
   MetricsInput& in_;
+  double kelly_floor_;
   double base_ = 0;
   std::int64_t lots_ = 0;
 };
@@ -87,7 +104,7 @@ EvaluationResult assemble_evaluation(const market::MarketTable& table, market::R
   out.windows = windows;
   MetricsInput in;
   in.equity = {0.0};
-  Assembly assembly(out, in);
+  Assembly assembly(out, in, terms.rules.kelly_floor);
   for (int w = 0; w < windows; ++w) {
     const std::int64_t bars = kernels::window_begin(window.begin, window.end, windows, w + 1) -
                               kernels::window_begin(window.begin, window.end, windows, w);

@@ -24,6 +24,18 @@ struct TradeRecord {
   std::int32_t why = 0;                      // kernels::FillKind of the closing fill
 };
 
+// One evaluated bar, for the market lane: what was decided at the close before and what came of it. The candle is row
+// `bar` of the market table.
+struct BarTrace {
+  std::int32_t bar = 0;  // row in which the decision was executed
+  std::int32_t window = 0;
+  std::int32_t position = 0;               // lots, after the bar; 0 after a window's close-out
+  std::array<std::uint8_t, 4> action{};    // direction, magnitude, order, urgency
+  float reward = 0, q_gap = 0, kelly = 0;  // ATR x point value; Q; clamped to [floor, 1]
+  std::array<float, 6> parts{};            // of the reward, before weights
+  bool ruined = false;
+};
+
 struct RandomBaseline {
   double net = 0, net_deviation = 0;  // mean and population deviation over the seeds
   double trades = 0, contracts = 0;   // mean
@@ -41,6 +53,7 @@ struct EvaluationResult {
   market::Range window;
   std::vector<double> equity;       // [bars] net profit at each bar's close, 0 at the first
   std::vector<TradeRecord> trades;  // in order of windows, then of closing
+  std::vector<BarTrace> trace;      // in order of bars; a ruined window has none after its ruin
   std::array<std::int64_t, kernels::kActions> action_counts{};
   int windows = 0, ruined_windows = 0;
   double contracts = 0;  // traded

@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <random>
@@ -96,6 +97,7 @@ void measure(const char* what, std::int64_t records, Read read) {
   const double used = cpu_seconds() - cpu;
   fmt::print("{:<34} {:>8.2f} s {:>8.2f} s CPU {:>8.0f} MB/s {:>8.0f} MB/s of CPU time   peak {} MiB\n", what, passed,
              used, bytes / passed / 1e6, bytes / used / 1e6, peak_kib() / 1024);
+  std::fflush(stdout);
 }
 
 void write(const std::filesystem::path& path, std::int64_t records, bool compress) {

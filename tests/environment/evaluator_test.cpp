@@ -70,6 +70,7 @@ struct Plain {
   double lots = 0, costs = 0;
   std::int64_t exposed = 0;
   int ruined = 0;
+  std::vector<BarTrace> trace;
 };
 
 Plain plain_loop(const market::MarketTable& table, std::int64_t begin, std::int64_t end, int windows,
@@ -119,6 +120,17 @@ Plain plain_loop(const market::MarketTable& table, std::int64_t begin, std::int6
       kernels::environment_advance(account, d, bars, kContract, rules, true, o);
       for (int i = 0; i < o.fill_count; ++i) out.lots += std::abs(o.fills[i].size);
       for (int i = 0; i < o.closed_count; ++i) out.trades.push_back(o.closed[i].result);
+      BarTrace bar{static_cast<std::int32_t>(t + 1),
+                   w,
+                   account.position,
+                   {},
+                   static_cast<float>(o.reward),
+                   sorted[3] - sorted[2],
+                   0,
+                   {},
+                   account.done != 0};
+      std::copy(d.action, d.action + 4, bar.action.begin());
+      out.trace.push_back(bar);
       out.costs += o.costs + o.end_costs;
       out.exposed += o.position != 0;
       if (o.end_fill.kind != kernels::fill_none) {
@@ -145,6 +157,17 @@ void expect_plain(const EvaluationResult& got, const Plain& want) {
   EXPECT_NEAR(*got.metrics.exposure, static_cast<double>(want.exposed) / static_cast<double>(want.equity.size() - 1),
               1e-12);
   EXPECT_EQ(got.ruined_windows, want.ruined);
+  ASSERT_EQ(got.trace.size(), want.trace.size());
+  for (std::size_t i = 0; i < got.trace.size(); ++i) {
+    const BarTrace &a = got.trace[i], &b = want.trace[i];
+    ASSERT_EQ(a.bar, b.bar) << i;
+    ASSERT_EQ(a.window, b.window) << i;
+    ASSERT_EQ(a.position, b.position) << i;
+    ASSERT_EQ(a.action, b.action) << i;
+    ASSERT_FLOAT_EQ(a.reward, b.reward) << i;
+    ASSERT_FLOAT_EQ(a.q_gap, b.q_gap) << i;
+    ASSERT_EQ(a.ruined, b.ruined) << i;
+  }
 }
 
 TEST(Evaluator, WindowsAgainstAPlainLoop) {

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <map>
 #include <random>
+#include <span>
 
 #include "kernels/families.h"
 #include "tests/environment/test_market.h"
@@ -19,14 +20,16 @@ struct Session {
   ScriptSummary summary{};
 };
 
-Session run(device::Device& device, const DeviceMarket& market, const std::vector<Decision>& decisions,
-            const EnvironmentContract& contract, const EnvironmentRules& rules) {
+// From the close of row `first` on.
+Session run(device::Device& device, const DeviceMarket& market, std::span<const Decision> decisions,
+            const EnvironmentContract& contract, const EnvironmentRules& rules, std::size_t first = 0) {
   device::MappedBuffer<Decision> script(device, decisions.size());
   device::MappedBuffer<StepOutcome> outcomes(device, decisions.size());
   device::MappedBuffer<EnvironmentState> state(device, 1);
   device::MappedBuffer<ScriptSummary> summary(device, 1);
   std::copy(decisions.begin(), decisions.end(), script.host());
-  start_account(*state.host(), 0, static_cast<std::int32_t>(decisions.size()), rules.kelly_floor);
+  start_account(*state.host(), static_cast<std::int32_t>(first), static_cast<std::int32_t>(first + decisions.size()),
+                rules.kelly_floor);
   const auto stream = device.create_stream();
   device.launch(
       *stream, device::ModuleSet::eager, {.grid_x = 1, .threads = 32},
@@ -47,44 +50,47 @@ std::vector<Decision> random_decisions(std::size_t count, std::uint64_t seed) {
   return out;
 }
 
-TEST(Reconcile, HundredThousandBars) {
-  const std::size_t bars = 100'001;
-  const auto table = test::make_market(static_cast<std::int64_t>(bars), 42);
-  const auto device = test::cpu();
-  const auto stream = device->create_stream();
-  DeviceMarket market(*device, *stream, table);
-  market.load_fold(*stream, FoldModel::fit(table, {0, table.rows()}));
-  const EnvironmentRules rules = {16, 1e12, 0.5, 3.0, 0.25, {1, 1, 0.01, 0.1, 0.1, 0.02}};
-  const auto decisions = random_decisions(bars - 1, 43);
-  const Session s = run(*device, market, decisions, kContract, rules);
-  ASSERT_EQ(s.outcomes.size(), bars - 1);
+// How often each thing happened.
+struct Seen {
+  std::map<std::int32_t, std::int64_t> kinds;
+  std::int64_t reversals = 0, partial = 0, waiting = 0, gaps = 0, walked = 0, ruins = 0;
+  std::int64_t no_book = 0, one_sided = 0, crossed = 0;  // traded on
+};
 
+// One session from the close of row `first`: every bar's equity is the sum of its fills, fees and marks.
+void reconcile(const Session& s, const market::MarketTable& table, std::span<const Decision> decisions,
+               const EnvironmentRules& rules, std::size_t first, Seen& seen) {
   // In sixteenths of a cent nothing would be lost, but walks through the book divide; long double keeps far below a
   // cent.
-  long double cash = 0;
-  std::int64_t position = 0, trades = 0, reversals = 0, partial = 0, gaps = 0, waiting = 0;
-  long double closed = 0, costs = 0;
-  std::map<std::int32_t, std::int64_t> kinds;
-  for (std::size_t t = 0; t < s.outcomes.size(); ++t) {
-    const StepOutcome& o = s.outcomes[t];
+  long double cash = 0, closed = 0, costs = 0;
+  std::int64_t position = 0, trades = 0;
+  for (std::size_t i = 0; i < s.outcomes.size(); ++i) {
+    const StepOutcome& o = s.outcomes[i];
+    const std::size_t t = first + i;
     const std::int64_t before = position;
     ASSERT_LE(std::abs(before), 16);
-    for (int i = 0; i < o.fill_count; ++i) {
-      const Fill& f = o.fills[i];
-      ++kinds[f.kind];
-      cash -= static_cast<long double>(f.size) * f.price * 50 + 2.0L * std::abs(f.size);
-      reversals += position * (position + f.size) < 0;
-      position += f.size;
-      gaps += f.kind == fill_stop &&
-              (f.size < 0 ? table.open[t + 1] < table.low[t] - 1 : table.open[t + 1] > table.high[t] + 1);
+    const auto& book = table.book[t];
+    for (int f = 0; f < o.fill_count; ++f) {
+      const Fill& fill = o.fills[f];
+      ++seen.kinds[fill.kind];
+      cash -= static_cast<long double>(fill.size) * fill.price * 50 + 2.0L * std::abs(fill.size);
+      seen.reversals += position * (position + fill.size) < 0;
+      position += fill.size;
+      seen.gaps += fill.kind == fill_stop &&
+                   (fill.size < 0 ? table.open[t + 1] < table.low[t] - 1 : table.open[t + 1] > table.high[t] + 1);
+      seen.no_book += book.bid_levels == 0;
+      seen.one_sided += book.bid_levels > 0 && book.ask_levels == 0;
+      seen.crossed += book.bid_levels > 0 && book.ask_levels > 0 && book.ask_price[0] <= book.bid_price[0];
+      seen.walked +=
+          fill.kind == fill_market && std::abs(fill.size) > (fill.size > 0 ? book.ask_size : book.bid_size)[0];
     }
-    for (int i = 0; i < o.closed_count; ++i) closed += o.closed[i].result;
+    for (int k = 0; k < o.closed_count; ++k) closed += o.closed[k].result;
     trades += o.closed_count;
     costs += o.costs;
-    const auto action = decisions[t].action;
-    partial += action[0] != direction_hold && action[3] < 2 && o.fill_count == 1 && o.fills[0].kind == fill_market &&
-               position != 0;
-    waiting += action[2] == order_limit && action[0] == direction_flat && before != 0 && o.fill_count == 0;
+    const auto& action = decisions[i].action;
+    seen.partial += action[0] != direction_hold && action[3] < 2 && o.fill_count == 1 &&
+                    o.fills[0].kind == fill_market && position != 0;
+    seen.waiting += action[2] == order_limit && action[0] == direction_flat && before != 0 && o.fill_count == 0;
     ASSERT_EQ(o.position, position) << "bar " << t;
     const long double equity = cash + static_cast<long double>(position) * table.close[t + 1] * 50;
     ASSERT_NEAR(static_cast<double>(equity), o.equity, 0.005) << "bar " << t;
@@ -94,11 +100,8 @@ TEST(Reconcile, HundredThousandBars) {
     double reward = 0;
     for (int k = 0; k < kRewardParts; ++k) reward += rules.weight[k] * o.parts[k];
     ASSERT_NEAR(reward, o.reward, 1e-9);
-    ASSERT_LE(o.parts[1], 0);
-    ASSERT_LE(o.parts[2], 0);
-    ASSERT_LE(o.parts[3], 0);
-    ASSERT_LE(o.parts[4], 0);
-    ASSERT_LE(o.parts[5], 0);
+    for (int k = 1; k < kRewardParts; ++k) ASSERT_LE(o.parts[k], 0);
+    ASSERT_EQ(o.done != 0, -o.equity >= rules.ruin_fraction * rules.capital) << "bar " << t;
   }
   const StepOutcome& last = s.outcomes.back();
   EXPECT_EQ(last.ended, 1);
@@ -110,22 +113,43 @@ TEST(Reconcile, HundredThousandBars) {
   EXPECT_EQ(s.summary.trades, trades + (position != 0));
   EXPECT_NEAR(s.summary.costs, static_cast<double>(costs) + last.end_costs, 0.01);
   EXPECT_EQ(s.summary.equity, last.end_equity);
+  seen.ruins += last.done;
+}
 
-  std::int64_t none = 0, one_sided = 0, crossed = 0;
-  for (const auto& b : table.book) {
-    none += b.bid_levels == 0;
-    one_sided += b.bid_levels > 0 && b.ask_levels == 0;
-    crossed += b.bid_levels > 0 && b.ask_levels > 0 && b.ask_price[0] <= b.bid_price[0];
+// After a ruin the rest of the sequence begins anew, with the account of a new session.
+TEST(Reconcile, HundredThousandBars) {
+  const std::size_t bars = 100'001;
+  const auto table = test::make_market(static_cast<std::int64_t>(bars), 42);
+  const auto device = test::cpu();
+  const auto stream = device->create_stream();
+  DeviceMarket market(*device, *stream, table);
+  market.load_fold(*stream, FoldModel::fit(table, {0, table.rows()}));
+  const EnvironmentRules rules = {16, 1e6, 0.5, 3.0, 0.25, {1, 1, 0.01, 0.1, 0.1, 0.02}};
+  const auto decisions = random_decisions(bars - 1, 43);
+  Seen seen;
+  std::size_t done = 0, sessions = 0;
+  while (done < decisions.size()) {
+    const auto rest = std::span(decisions).subspan(done);
+    const Session s = run(*device, market, rest, kContract, rules, done);
+    reconcile(s, table, rest, rules, done, seen);
+    ASSERT_FALSE(HasFatalFailure());
+    ASSERT_GT(s.outcomes.size(), 0u);
+    done += s.outcomes.size();
+    ++sessions;
   }
-  EXPECT_GT(none, 1000);
-  EXPECT_GT(one_sided, 1000);
-  EXPECT_GT(crossed, 1000);
+  EXPECT_EQ(done, bars - 1);
   for (std::int32_t kind : {fill_market, fill_limit, fill_pegged, fill_stop, fill_pegged_at_close})
-    EXPECT_GT(kinds[kind], 500) << kind;
-  EXPECT_GT(reversals, 500);
-  EXPECT_GT(partial, 500);
-  EXPECT_GT(waiting, 100);
-  EXPECT_GT(gaps, 0);
+    EXPECT_GT(seen.kinds[kind], 500) << kind;
+  EXPECT_GT(seen.reversals, 500);
+  EXPECT_GT(seen.partial, 500);
+  EXPECT_GT(seen.walked, 500);
+  EXPECT_GT(seen.waiting, 100);
+  EXPECT_GT(seen.gaps, 0);
+  EXPECT_GT(seen.no_book, 500);
+  EXPECT_GT(seen.one_sided, 500);
+  EXPECT_GT(seen.crossed, 500);
+  EXPECT_GT(seen.ruins, 1);
+  EXPECT_GE(sessions, static_cast<std::size_t>(seen.ruins));
 }
 
 TEST(Reconcile, StopsAndGapsByHand) {
@@ -143,7 +167,7 @@ TEST(Reconcile, StopsAndGapsByHand) {
   market.load_fold(*stream, FoldModel::fit(table, {0, 6}));
   const EnvironmentRules rules = {4, 1e6, 0.5, 3.0, 0.25, {1, 1, 0.01, 0.1, 0.1, 0.02}};
   std::vector<Decision> decisions(5);
-  for (auto& d : decisions) d = {1.0, {direction_hold, 2, 0, 2}, 0, {}};
+  for (auto& d : decisions) d = {1.0, {direction_hold, 2, 0, 2}, 0, {}, 0, 0};
   decisions[0].action[0] = direction_long;
   const Session s = run(*device, market, decisions, {0.25, 50, 2, 0, 1}, rules);
   // No book: half a tick each way. Bought 4 at 100.125; best 102, stop 99: not reached at 99.75, then gapped to 90.
