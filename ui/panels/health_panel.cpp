@@ -125,9 +125,9 @@ HealthPanel::HealthPanel(const PanelContext&, const QString& id, const QString& 
   header->setStretchLastSection(false);
   fitColumns(table_.view);
   header->setSectionResizeMode(HealthModel::word, QHeaderView::Stretch);
-  for (const auto& [column, width] : {std::pair(HealthModel::value, 68), std::pair(HealthModel::trend, 56)}) {
-    header->setSectionResizeMode(column, QHeaderView::Fixed);
-    header->resizeSection(column, width);
+  for (const auto& [fixed, width] : {std::pair(HealthModel::value, 68), std::pair(HealthModel::trend, 56)}) {
+    header->setSectionResizeMode(fixed, QHeaderView::Fixed);
+    header->resizeSection(fixed, width);
   }
   keepColumnsInView(table_.view, {HealthModel::group, HealthModel::range, HealthModel::unit});
   connect(search, &QLineEdit::textChanged, this, [this](const QString& text) { filter_->setText(text); });
