@@ -147,6 +147,37 @@ TEST(Statistics, SmallAndConstantValues) {
   EXPECT_EQ(health.q_max, 0.5f);
 }
 
+// A batch that fills its tile to the last row, which is the only one that trades.
+TEST(Statistics, TheLastRowOfAFullTileCounts) {
+  TelemetryRig rig({.batch = 256, .atoms = 3, .taus = 1, .tiles = 1}, 1);
+  rig.step.fill(10);
+  for (std::size_t b = 0; b < 256; ++b) rig.step.action[b * 4] = b == 255 ? 2 : 1;
+  const HealthDiag health = snapshot_of(rig);
+  EXPECT_EQ(health.magnitude_q_mean_quarter, rig.step.q[255 * 13 + 4]);
+  EXPECT_EQ(health.magnitude_q_mean_full, rig.step.q[255 * 13 + 6]);
+}
+
+// How many values each kind of average has seen: part of a checkpoint.
+TEST(Statistics, UpdatesAreCounted) {
+  TelemetryRig rig({.batch = 3}, 1);
+  rig.step.fill(11);
+  rig.run();
+  rig.telemetry.collector()->filled = 1;
+  rig.run();
+  rig.telemetry.publish_state()->device_time = 0.5f;  // less than a microsecond is a time
+  rig.run();
+  EXPECT_EQ(rig.telemetry.signals()[signal_step_time], 0.5f);
+  const TelemetryState& state = *rig.telemetry.state();
+  EXPECT_EQ(state.ema_steps, 3u);
+  EXPECT_EQ(state.collector_steps, 2u);
+  EXPECT_EQ(state.time_steps, 1u);
+  EXPECT_EQ(state.has_previous, 0u);
+  rig.telemetry.record_end_epoch(rig.recorder, {});
+  rig.device->synchronise(*rig.stream);
+  EXPECT_EQ(state.has_previous, 1u);
+  EXPECT_EQ(state.reference_updates, 1u);
+}
+
 // Branches that are not there, and noisy layers that are not there or have one element.
 TEST(Statistics, WhatIsNotThereDoesNotCount) {
   TelemetryRig rig({.batch = 33}, 1);
