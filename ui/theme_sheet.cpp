@@ -55,6 +55,8 @@ QLineEdit, QPlainTextEdit, QTextEdit, QSpinBox, QDoubleSpinBox, QComboBox, QDate
 QLineEdit:focus, QPlainTextEdit:focus, QTextEdit:focus, QSpinBox:focus, QDoubleSpinBox:focus, QComboBox:focus {
   border-color: @accent; }
 QLineEdit[invalid="true"] { border-color: @bad; }
+QComboBox::drop-down { border: none; width: 20px; }
+QComboBox::down-arrow { image: url(:/foxhunt/icons/down-@tone.svg); width: 12px; height: 12px; }
 QComboBox QAbstractItemView { background: @header; color: @text; border: 1px solid @border;
   selection-background-color: @selection; selection-color: @text; }
 QTableView, QTreeView, QListView { background: @panel; alternate-background-color: @field; color: @text;

@@ -222,7 +222,7 @@ void TopBar::addGuard() {
   guard_box_ = new QWidget(this);
   guard_box_->setToolTip(tr("The guard stops training when the mean Q runs away from one epoch to the next"));
   auto* grid = new QGridLayout(guard_box_);
-  grid->setContentsMargins(0, 0, 2, 0);
+  grid->setContentsMargins(14, 0, 2, 0);
   grid->setHorizontalSpacing(8);
   grid->setVerticalSpacing(0);
   guard_lamp_ = new LampWidget(guard_box_);

@@ -1,6 +1,7 @@
 // A whole session by clicks and keys: real files, a fold, curves, pause, one step, save, a look into the checkpoint,
 // resume, stop, and the same curves from the run folder. Then engines that fail and hang.
 #include <gtest/gtest.h>
+#include <stdlib.h>
 
 #include <QAbstractItemModelTester>
 #include <QDropEvent>
@@ -28,7 +29,13 @@ using test::GuiWatchdog;
 using test::Script;
 using test::WindowRig;
 
-constexpr double kMostBlocked = 50;  // ms of the GUI thread
+// Milliseconds of the GUI thread: 50, times as many threads as are ready for each processor, where a busy machine slows
+// down all that runs on it.
+double mostBlocked() {
+  double load = 0;
+  if (getloadavg(&load, 1) != 1) load = 0;
+  return 50 * std::max(1.0, load / std::max(1u, std::thread::hardware_concurrency()));
+}
 
 QStringList realFiles() {
   QStringList files;
@@ -191,7 +198,7 @@ TEST(WindowSession, RealFilesToTheSameCurvesFromDisk) {
   rig.click(QStringLiteral("button.stop"));
   ASSERT_TRUE(rig.spin([&] { return !window.bridge().live(); }));
   EXPECT_EQ(window.data().status().state, SessionState::stopped);
-  EXPECT_LT(watchdog.worstMilliseconds(), kMostBlocked) << "live session";
+  EXPECT_LT(watchdog.worstMilliseconds(), mostBlocked()) << "live session";
 
   const auto live_loss = samples(*window.data().steps(kernels::step_word_loss_total));
   const auto live_q = samples(*window.data().steps(kernels::step_word_q_mean));
@@ -215,7 +222,7 @@ TEST(WindowSession, RealFilesToTheSameCurvesFromDisk) {
       << window.findChild<QLabel*>(QStringLiteral("foldProgress"))->toolTip().toStdString() << " now, live "
       << live_place.toStdString();
   EXPECT_EQ(window.data().stateWord(), QStringLiteral("Stopped"));
-  EXPECT_LT(watchdog.worstMilliseconds(), kMostBlocked) << "stored run";
+  EXPECT_LT(watchdog.worstMilliseconds(), mostBlocked()) << "stored run";
 }
 
 TEST(WindowSession, ModelsStayValidThroughASession) {
@@ -285,7 +292,7 @@ TEST(WindowSession, TheEngineFailsOverABrokenFileAndTheWindowTrainsOn) {
   QTest::keyClick(&window, Qt::Key_F5);
   ASSERT_TRUE(rig.spin([&] { return !window.messageText().isEmpty() && !window.bridge().live(); }));
   EXPECT_TRUE(window.messageText().contains(QStringLiteral("bars.dbn"))) << window.messageText().toStdString();
-  EXPECT_LT(watchdog.worstMilliseconds(), kMostBlocked);
+  EXPECT_LT(watchdog.worstMilliseconds(), mostBlocked());
   window.session().setConfig(foxhunt::test::tiny_config());
   QTest::keyClick(&window, Qt::Key_F5);
   ASSERT_TRUE(rig.spin([&] { return window.data().stepCount() > 5; })) << window.messageText().toStdString();
@@ -325,7 +332,7 @@ TEST(WindowSession, AnEngineThatHangsNeverBlocksTheWindow) {
       5));
   script->over = true;  // the session object takes 700 ms to go
   ASSERT_TRUE(rig.spin([&] { return script->destroyed == 1; }, 5));
-  EXPECT_LT(watchdog.worstMilliseconds(), kMostBlocked);
+  EXPECT_LT(watchdog.worstMilliseconds(), mostBlocked());
 }
 
 // Clicks a button of the closing question by its text.

@@ -17,7 +17,7 @@
 namespace foxhunt::ui {
 namespace {
 
-constexpr std::int64_t kRowsABatch = 1500;
+constexpr std::int64_t kRowsABatch = 500;
 constexpr std::size_t kBatchesPending = 8;
 constexpr double kFollowSeconds = 0.5;
 constexpr qint64 kFrameMilliseconds = 8;

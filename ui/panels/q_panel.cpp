@@ -61,8 +61,11 @@ void QPanel::fill(RunData& run) {
       addSignal(*chart_, run, first[shown] + b, names[b], b);
     }
   }
-  // What the guard compares with its trip level.
-  if (shown == means) addStep(*chart_, run, kernels::step_word_q_mean, tr("all"), 7);
+  // What the guard compares with its trip level; it would lie over the branches, so a click in the legend shows it.
+  if (shown == means) {
+    addStep(*chart_, run, kernels::step_word_q_mean, tr("all"), 7);
+    chart_->setSeriesVisible(chart_->seriesCount() - 1, false);
+  }
   chart_->setTitle(shown == means  ? tr("Q mean per branch")
                    : shown == gaps ? tr("Q gap per branch, best less second")
                                    : tr("Spread of the return distribution per branch"));
