@@ -2,6 +2,7 @@
 // what a poll costs the window's thread. Offscreen at 1600 x 950, every panel of the default layout shown.
 // Usage: window_bench [seconds a leg] [pairs] [threads of the engine] [hidden width]
 #include <fmt/format.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -29,8 +30,8 @@ Config config_of(int threads, int hidden) {
   c.folds.train_bars = 6000;
   c.folds.validation_bars = 1500;
   c.learner.hidden = hidden;
-  c.training.epochs = 1;
-  c.training.steps_per_epoch = 10000000;
+  c.training.epochs = 1000;
+  c.training.steps_per_epoch = 500;  // an epoch collects as much as its steps draw
   c.training.batch = 64;
   c.replay.capacity = 16384;
   c.guards.drift = "off";
@@ -123,6 +124,7 @@ int main(int argc, char** argv) {
   QApplication app(argc, argv);
   ui::applyTheme(app, ui::ThemeChoice::dark);
   const Config config = config_of(threads, hidden);
+  setvbuf(stdout, nullptr, _IOLBF, 0);
   fmt::print("{} processors, {} engine threads, hidden width {}\n", std::thread::hardware_concurrency(), threads, hidden);
   std::vector<double> rates, processor, shares;
   for (int i = 0; i < pairs; ++i) {
