@@ -1,6 +1,7 @@
 // Life of a step: the children in their order, what each depends on, and the host's side of launching them.
 #include "engine/learner/learner.h"
 
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <thread>
@@ -264,7 +265,7 @@ void Learner::begin_fold(int fold) {
 
 void Learner::step() {
   Parts& p = *parts_;
-  while (p.telemetry && p.launches - published() >= kLaunchesAhead) std::this_thread::yield();
+  wait_for_room();
   if (options().eager) {
     p.graph.run_eagerly();
   } else if (!p.graph.captured()) {
@@ -279,6 +280,19 @@ void Learner::step() {
 
 std::uint64_t Learner::launched() const {
   return parts_->launches;
+}
+
+// A whole step is still queued when room appears, so a sleep of some tens of microseconds starves no device; a thread
+// that only looked would take a processor from the host device's workers.
+void Learner::wait_for_room() const {
+  constexpr int kLooks = 64;
+  constexpr std::chrono::microseconds kSleep{20};
+  for (int looks = 0; parts_->telemetry && parts_->launches - published() >= kLaunchesAhead; ++looks) {
+    if (looks < kLooks)
+      std::this_thread::yield();
+    else
+      std::this_thread::sleep_for(kSleep);
+  }
 }
 
 std::uint64_t Learner::published() const {

@@ -119,6 +119,7 @@ class Learner {
 
  private:
   std::uint64_t published() const;
+  void wait_for_room() const;  // until fewer than kLaunchesAhead steps are under way
   struct Parts;
   std::unique_ptr<Parts> parts_;
 };
