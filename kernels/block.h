@@ -22,6 +22,16 @@
 #include <cmath>
 #endif
 
+// Loops whose turns the device's compiler writes out; the host's decides for itself.
+#if FH_DEVICE
+#define FH_PRAGMA(text) _Pragma(#text)
+#define FH_UNROLL FH_PRAGMA(unroll)
+#define FH_UNROLL_BY(count) FH_PRAGMA(unroll count)
+#else
+#define FH_UNROLL
+#define FH_UNROLL_BY(count)
+#endif
+
 namespace foxhunt::kernels {
 
 using std::int32_t;
@@ -85,7 +95,7 @@ struct Block {
   // loop. Teams first, by shuffles; then their results one after another.
   template <class T, class Combine>
   FH_METHOD T reduce(T x, Combine combine) const {
-    __shared__ alignas(16) unsigned char memory[1024 * sizeof(double)];
+    __shared__ double memory[1024];
     T* values = reinterpret_cast<T*>(memory);
     const Team t = team();
     x = t.reduce(x, combine);
@@ -121,6 +131,10 @@ FH_FN void store_shared_word(uint32_t* word, uint32_t value) {
 }
 FH_FN void store_release_word(uint32_t* word, uint32_t value) {
   __threadfence_system();
+  *reinterpret_cast<volatile uint32_t*>(word) = value;
+}
+// The same where fence_system and a barrier stand between the data and this: no second fence is paid for.
+FH_FN void store_fenced_word(uint32_t* word, uint32_t value) {
   *reinterpret_cast<volatile uint32_t*>(word) = value;
 }
 FH_FN uint32_t load_acquire_word(const uint32_t* word) {
@@ -217,6 +231,9 @@ FH_FN void store_shared_word(uint32_t* word, uint32_t value) {
   __atomic_store_n(word, value, __ATOMIC_RELAXED);
 }
 FH_FN void store_release_word(uint32_t* word, uint32_t value) {
+  __atomic_store_n(word, value, __ATOMIC_RELEASE);
+}
+FH_FN void store_fenced_word(uint32_t* word, uint32_t value) {
   __atomic_store_n(word, value, __ATOMIC_RELEASE);
 }
 FH_FN uint32_t load_acquire_word(const uint32_t* word) {

@@ -239,6 +239,24 @@ FH_FN void auxiliary_losses(const RowLossesArgs& a, int64_t b, float* terms) {
   for (int k = 0; k < 3; ++k) g[1 + k] = share * (exponential(o[1 + k] - largest) / sum - (k == chosen ? 1.0f : 0.0f));
 }
 
+}  // namespace foxhunt::kernels
+
+#if FH_DEVICE
+#include "kernels/losses_lanes.h"
+#endif
+
+namespace foxhunt::kernels {
+
+FH_FN BranchTerms branch_of(const Team& team, const RowLossesArgs& a, const RowScratch& s, int64_t b, int d,
+                            float* d_value) {
+#if FH_DEVICE
+  if (lanes_suffice(team, a)) return lane_branch(team, a, b, d, s.center, d_value);
+#endif
+  team_each(team, a.sizes.atoms, [&](int z) { s.support[z] = atom(a.control->settings, d, z, a.sizes.atoms); });
+  const float t_q = next_state(team, a, s, b, d);
+  return branch_losses(team, a, s, b, d, t_q, d_value);
+}
+
 FH_FN void row_losses(const Block& block, const RowLossesArgs& a) {
   const Team team = block.team();
   const int atoms = a.sizes.atoms, branches = a.sizes.branches;
@@ -250,9 +268,7 @@ FH_FN void row_losses(const Block& block, const RowLossesArgs& a) {
   block_each(block, 0, static_cast<int64_t>(a.taus_count) * a.sizes.actions, [&](int64_t k) { d_quantiles[k] = 0; });
   block.sync();
   for (int d = team.index; d < branches; d += team.teams) {
-    team_each(team, atoms, [&](int z) { s.support[z] = atom(a.control->settings, d, z, atoms); });
-    const float t_q = next_state(team, a, s, b, d);
-    const BranchTerms t = branch_losses(team, a, s, b, d, t_q, d_value + static_cast<int64_t>(d) * atoms);
+    const BranchTerms t = branch_of(team, a, s, b, d, d_value + static_cast<int64_t>(d) * atoms);
     team.sync();
     const float iqn = quantile_loss(team, a, b, d);
     if (team.lane == 0) {
@@ -310,28 +326,53 @@ FH_FN double mean_term(const Block& block, const FinishLossesArgs& a, int column
   return block.sum(sum) / a.batch;
 }
 
-FH_FN void finish_losses(const Block& block, const FinishLossesArgs& a) {
-  Control& c = *a.control;
-  const double c51 = mean_term(block, a, row_c51, true), mse = mean_term(block, a, row_mse, true);
-  const double iqn = mean_term(block, a, row_iqn, true), cql = mean_term(block, a, row_cql, false);
-  const double high = mean_term(block, a, row_iql_high, false), low = mean_term(block, a, row_iql_low, false);
-  const double r = mean_term(block, a, row_aux_return, false), d = mean_term(block, a, row_aux_direction, false);
-  const double v = mean_term(block, a, row_aux_volatility, false);
-  double entropy = 0, balance = 0;
-  for (int e = 0; e < a.experts; ++e) {
-    double sum = 0, h = 0;
-    for (int b = block.thread(); b < a.batch; b += block.threads()) {
+#if FH_DEVICE
+inline constexpr int kFinishSums = kRowLosses + 2 * 16;
+
+// The same sums on the device for up to 16 experts, all at once: lanes, then warps in order, in shared memory.
+FH_FN bool finish_sums(const Block& block, const FinishLossesArgs& a, double* out) {
+  if (a.experts > 16) return false;
+  __shared__ double part[32 * kFinishSums];
+  const Team team = block.team();
+  if (team.lanes == 1) return false;
+  constexpr bool weighted[kRowLosses] = {true, true, true, false, false, false, false, false, false};
+  double sums[kFinishSums] = {};
+  for (int b = block.thread(); b < a.batch; b += block.threads()) {
+    const double weight = a.weight[b];
+FH_UNROLL
+    for (int k = 0; k < kRowLosses; ++k)
+      sums[k] += static_cast<double>(a.row_terms[b * kRowLosses + k]) * (weighted[k] ? weight : 1.0);
+FH_UNROLL
+    for (int e = 0; e < 16; ++e) {
+      if (e >= a.experts) continue;
       const float gate = a.gates[b * a.experts + e];
-      sum += static_cast<double>(gate);
-      h -= static_cast<double>(gate * logf(maximum(gate, 1e-12f)));
+      sums[kRowLosses + e] += static_cast<double>(gate);
+      sums[kRowLosses + 16 + e] -= static_cast<double>(gate * logf(maximum(gate, 1e-12f)));
     }
-    const double mean = block.sum(sum) / a.batch;
-    entropy += block.sum(h) / a.batch;
-    balance += mean * mean;
-    if (block.thread() == 0) a.importance[e] = static_cast<float>(mean);
   }
-  if (block.thread() != 0) return;
-  balance *= a.experts;
+FH_UNROLL
+  for (int k = 0; k < kFinishSums; ++k) {
+    const double sum = team.sum(sums[k]);
+    if (team.lane == 0) part[team.index * kFinishSums + k] = sum;
+  }
+  block.sync();
+  for (int k = block.thread(); k < kFinishSums; k += block.threads()) {
+    double sum = 0;
+    for (int t = 0; t < team.teams; ++t) sum += part[t * kFinishSums + k];
+    part[k] = sum / a.batch;  // only this thread reads or writes column k
+  }
+  block.sync();
+FH_UNROLL
+  for (int k = 0; k < kFinishSums; ++k) out[k] = part[k];
+  return true;
+}
+#endif
+
+FH_FN void write_losses(const FinishLossesArgs& a, const double* mean, double entropy, double balance) {
+  Control& c = *a.control;
+  const double c51 = mean[row_c51], mse = mean[row_mse], iqn = mean[row_iqn], cql = mean[row_cql];
+  const double high = mean[row_iql_high], low = mean[row_iql_low], r = mean[row_aux_return];
+  const double d = mean[row_aux_direction], v = mean[row_aux_volatility];
   const Settings& s = c.settings;
   const double alpha = c.c51_alpha;
   a.losses[loss_total] = (1 - alpha) * mse + alpha * c51 + s.weight_iqn * iqn + s.weight_iql * (high + low) +
@@ -351,6 +392,42 @@ FH_FN void finish_losses(const Block& block, const FinishLossesArgs& a) {
   c.last_mse = static_cast<float>(mse);
   c.last_iqn = static_cast<float>(iqn);
   c.last_entropy = static_cast<float>(entropy);
+}
+
+FH_FN void finish_losses(const Block& block, const FinishLossesArgs& a) {
+#if FH_DEVICE
+  double all[kFinishSums];
+  if (finish_sums(block, a, all)) {
+    if (block.thread() != 0) return;
+    double h = 0, square = 0;
+FH_UNROLL
+    for (int e = 0; e < 16; ++e) {
+      if (e >= a.experts) continue;
+      const double mean = all[kRowLosses + e];
+      h += all[kRowLosses + 16 + e];
+      square += mean * mean;
+      a.importance[e] = static_cast<float>(mean);
+    }
+    write_losses(a, all, h, square * a.experts);
+    return;
+  }
+#endif
+  double terms[kRowLosses];
+  for (int k = 0; k < kRowLosses; ++k) terms[k] = mean_term(block, a, k, k == row_c51 || k == row_mse || k == row_iqn);
+  double entropy = 0, balance = 0;
+  for (int e = 0; e < a.experts; ++e) {
+    double sum = 0, h = 0;
+    for (int b = block.thread(); b < a.batch; b += block.threads()) {
+      const float gate = a.gates[b * a.experts + e];
+      sum += static_cast<double>(gate);
+      h -= static_cast<double>(gate * logf(maximum(gate, 1e-12f)));
+    }
+    const double mean = block.sum(sum) / a.batch;
+    entropy += block.sum(h) / a.batch;
+    balance += mean * mean;
+    if (block.thread() == 0) a.importance[e] = static_cast<float>(mean);
+  }
+  if (block.thread() == 0) write_losses(a, terms, entropy, balance * a.experts);
 }
 
 // Regime-scaled TD error modulated by the IQL advantage, raised to alpha: the new priorities.

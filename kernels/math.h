@@ -27,6 +27,15 @@ FH_FN float exponential(float x) {
 }
 #endif
 
+#if FH_DEVICE
+// Four neighbouring floats at a multiple of 16 bytes, moved at once.
+struct alignas(16) Float4 {
+  float v[4];
+};
+FH_FN Float4 load4(const float* x) { return *reinterpret_cast<const Float4*>(x); }
+FH_FN void store4(float* x, const Float4& value) { *reinterpret_cast<Float4*>(x) = value; }
+#endif
+
 FH_FN float sigmoid(float x) { return 1.0f / (1.0f + exponential(-x)); }
 
 // Sum over i in [0, n) of f(i), by the lanes of a team; every lane gets it.

@@ -33,6 +33,31 @@ FH_FN double tile_sum(const Block& block, int n, F f) {
 #endif
 }
 
+#if FH_DEVICE
+// Sums of N floats a thread over the block, in double: lanes, then warps in order. Thread 0 gets them. Holds a barrier.
+template <int N>
+FH_FN void block_sums(const Block& block, const float (&x)[N], double* total) {
+  __shared__ double part[1024 * N / 32];
+  const Team team = block.team();
+  if (team.lanes == 1) {
+    for (int k = 0; k < N; ++k) total[k] = block.sum(static_cast<double>(x[k]));
+    return;
+  }
+FH_UNROLL
+  for (int k = 0; k < N; ++k) {
+    const double sum = team.sum(static_cast<double>(x[k]));
+    if (team.lane == 0) part[team.index * N + k] = sum;
+  }
+  block.sync();
+  if (block.thread() != 0) return;
+FH_UNROLL
+  for (int k = 0; k < N; ++k) {
+    total[k] = 0;
+    for (int i = 0; i < team.teams; ++i) total[k] += part[i * N + k];
+  }
+}
+#endif
+
 struct GradientNormsArgs {
   const float* gradients;
   const ArenaTile* tiles;
@@ -91,22 +116,36 @@ FH_FN void adam_update(const Block& block, const AdamUpdateArgs& a) {
   float *p = a.params + t.offset, *q = a.target + t.offset, *m = a.moment1 + t.offset, *v = a.moment2 + t.offset;
 #if FH_DEVICE
   float sums[5] = {};
-  for (int i = block.thread(); i < t.count; i += block.threads()) {
-    const float x = g[i] * clip, mi = m[i] * b1 + x * c1, vi = v[i] * b2 + x * x * c2;
-    const float step = lr * ((mi / bias1) / (sqrtf(vi / bias2) + eps) + decay * p[i]);
-    const float pi = p[i] - step, qi = q[i] + tau * (pi - q[i]);
-    m[i] = mi;
-    v[i] = vi;
-    p[i] = pi;
-    q[i] = qi;
+  const auto one = [&](float gi, float& mi, float& vi, float& pi, float& qi) {
+    const float x = gi * clip;
+    mi = mi * b1 + x * c1;
+    vi = vi * b2 + x * x * c2;
+    const float step = lr * ((mi / bias1) / (sqrtf(vi / bias2) + eps) + decay * pi);
+    pi -= step;
+    qi += tau * (pi - qi);
     sums[0] += step * step;
     sums[1] += pi * pi;
     sums[2] += qi * qi;
     sums[3] += (pi - qi) * (pi - qi);
     sums[4] += pi * qi;
+  };
+  int done = 0;
+  if (t.offset % 4 == 0) {  // sixteen bytes a thread
+    for (int i = block.thread(); i < t.count / 4; i += block.threads()) {
+      const Float4 gi = load4(g + 4 * i);
+      Float4 mi = load4(m + 4 * i), vi = load4(v + 4 * i), pi = load4(p + 4 * i), qi = load4(q + 4 * i);
+FH_UNROLL
+      for (int k = 0; k < 4; ++k) one(gi.v[k], mi.v[k], vi.v[k], pi.v[k], qi.v[k]);
+      store4(m + 4 * i, mi);
+      store4(v + 4 * i, vi);
+      store4(p + 4 * i, pi);
+      store4(q + 4 * i, qi);
+    }
+    done = t.count / 4 * 4;
   }
+  for (int i = done + block.thread(); i < t.count; i += block.threads()) one(g[i], m[i], v[i], p[i], q[i]);
   double total[5];
-  for (int k = 0; k < 5; ++k) total[k] = block.sum(static_cast<double>(sums[k]));
+  block_sums(block, sums, total);
 #else
   // Several loops: each vectorises, and the tile stays in cache between them.
   for (int i = 0; i < t.count; ++i) {

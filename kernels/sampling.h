@@ -33,6 +33,28 @@ FH_FN void sum_priorities(const Block& block, const SumPrioritiesArgs& a) {
   const int chunks = static_cast<int>((tile.end - tile.begin + kPriorityChunk - 1) / kPriorityChunk);
   double* sums = a.chunks + static_cast<int64_t>(block.x) * (kPriorityTile / kPriorityChunk);
   float largest = 0;
+#if FH_DEVICE
+  // The tile comes in by neighbouring threads, a chunk's 32 values then lie in different banks of every chunk.
+  __shared__ float values[kPriorityTile + kPriorityTile / kPriorityChunk];
+  __shared__ double chunk_sums[kPriorityTile / kPriorityChunk];
+  for (int i = block.thread(); i < kPriorityTile; i += block.threads()) {
+    const float p = tile.begin + i < tile.end ? a.priority[tile.begin + i] : 0.0f;
+    values[i + i / kPriorityChunk] = p;
+    largest = maximum(largest, p);
+  }
+  block.sync();
+  for (int k = block.thread(); k < kPriorityTile / kPriorityChunk; k += block.threads()) {
+    double sum = 0;
+    for (int i = 0; i < kPriorityChunk; ++i) sum += static_cast<double>(values[k * (kPriorityChunk + 1) + i]);
+    chunk_sums[k] = sums[k] = sum;
+  }
+  largest = block.max(largest);  // holds barriers
+  if (block.thread() == 0) {
+    double sum = 0;
+    for (int k = 0; k < chunks; ++k) sum += chunk_sums[k];
+    a.tiles[block.x] = {sum, largest, 0};
+  }
+#else
   for (int k = block.thread(); k < kPriorityTile / kPriorityChunk; k += block.threads()) {
     const int64_t begin = tile.begin + k * kPriorityChunk;
     double sum = 0;
@@ -53,6 +75,7 @@ FH_FN void sum_priorities(const Block& block, const SumPrioritiesArgs& a) {
     for (int k = 0; k < chunks; ++k) sum += sums[k];
     a.tiles[block.x] = {sum, largest, 0};
   }
+#endif
 }
 
 // One block: prefix[i] = sum of tiles before i, prefix[n] = total; largest priority.
@@ -64,7 +87,7 @@ struct ScanTilesArgs {
 };
 
 inline constexpr uint32_t scan_scratch(int tiles) {
-  return static_cast<uint32_t>(tiles + (tiles + kPriorityChunk - 1) / kPriorityChunk) * 8;
+  return static_cast<uint32_t>(tiles + 2 * ((tiles + kPriorityChunk - 1) / kPriorityChunk)) * 8;
 }
 
 // Chunks of 32 tiles first, in order, then the chunks, in order: the same sums on every device. Scratch:
@@ -72,16 +95,17 @@ inline constexpr uint32_t scan_scratch(int tiles) {
 FH_FN void scan_tiles(const Block& block, const ScanTilesArgs& a) {
   double* sums = block.scratch<double>();
   const int chunks = (a.count + kPriorityChunk - 1) / kPriorityChunk;
-  double* before = sums + a.count;
+  const auto at = [](int i) { return i + i / kPriorityChunk; };  // chunks begin in different banks
+  double* before = sums + a.count + chunks;
   float largest = 0;
   for (int i = block.thread(); i < a.count; i += block.threads()) {
-    sums[i] = a.tiles[i].sum;
+    sums[at(i)] = a.tiles[i].sum;
     largest = maximum(largest, a.tiles[i].largest);
   }
   block.sync();
   for (int c = block.thread(); c < chunks; c += block.threads()) {
     double sum = 0;
-    for (int i = c * kPriorityChunk; i < minimum((c + 1) * kPriorityChunk, a.count); ++i) sum += sums[i];
+    for (int i = c * kPriorityChunk; i < minimum((c + 1) * kPriorityChunk, a.count); ++i) sum += sums[at(i)];
     before[c] = sum;
   }
   block.sync();
@@ -99,7 +123,7 @@ FH_FN void scan_tiles(const Block& block, const ScanTilesArgs& a) {
     double sum = before[c];
     for (int i = c * kPriorityChunk; i < minimum((c + 1) * kPriorityChunk, a.count); ++i) {
       a.prefix[i] = sum;
-      sum += sums[i];
+      sum += sums[at(i)];
     }
   }
   largest = block.max(largest);
@@ -144,11 +168,64 @@ FH_FN int64_t find_sample(const DrawSamplesArgs& a, double mass, int64_t size) {
   return 0;
 }
 
+#if FH_DEVICE
+// find_sample by a warp: the tile by comparing 32 places at a time, chunk and entry by the same subtractions in the same
+// order on values that lanes hold. Every lane gets the result.
+FH_FN int64_t find_sample_by_lanes(const Team& team, const DrawSamplesArgs& a, double mass, int64_t size) {
+  constexpr unsigned all = 0xffffffffu;
+  int low = 0;
+  for (int span = a.tiles; span > 1;) {
+    const int step = (span + 31) / 32, place = low + team.lane * step;
+    const bool before = team.lane * step < span && a.prefix[place] <= mass;
+    const int passed = __popc(__ballot_sync(all, before));
+    const int skip = passed > 0 ? (passed - 1) * step : 0;
+    low += skip;
+    span = minimum(step, span - skip);
+  }
+  double left = mass - a.prefix[low];
+  const double chunk_sum = a.chunks[static_cast<int64_t>(low) * (kPriorityTile / kPriorityChunk) + team.lane];
+  int chunk = 0;
+  for (; chunk + 1 < kPriorityTile / kPriorityChunk; ++chunk) {
+    const double sum = team.broadcast(chunk_sum, chunk);
+    if (left < sum) break;
+    left -= sum;
+  }
+  const int64_t begin = static_cast<int64_t>(low) * kPriorityTile + chunk * kPriorityChunk;
+  const float mine = begin + team.lane < size ? a.priority[begin + team.lane] : 0.0f;
+  int64_t last = -1;
+  for (int k = 0; k < kPriorityChunk && begin + k < size; ++k) {
+    const double p = static_cast<double>(team.broadcast(mine, k));
+    if (p > 0) last = begin + k;
+    if (left < p) return begin + k;
+    left -= p;
+  }
+  for (int64_t i = last >= 0 ? last : minimum(begin, size) - 1; i >= 0; --i)
+    if (a.priority[i] > 0) return i;
+  return 0;
+}
+static_assert(kPriorityTile / kPriorityChunk == 32 && kPriorityChunk == 32);
+#endif
+
 FH_FN void draw_samples(const Block& block, const DrawSamplesArgs& a) {
   const Control& c = *a.control;
   const int64_t size = c.replay_size;
   const double total = a.prefix[a.tiles];
   const Tile tile = tile_of(block.x, a.batch, 32);
+#if FH_DEVICE
+  const Team team = block.team();
+  if (team.lanes == 32 && total > 0) {  // the same for the whole grid
+    for (int64_t b = tile.begin + team.index; b < tile.end; b += team.teams) {
+      const Random4 r = philox(c.seed, static_cast<uint32_t>(Purpose::sampling), c.step, b);
+      const double place = (static_cast<double>(b) + uniform53(r.v[0], r.v[1])) / a.batch;
+      const int64_t i = find_sample_by_lanes(team, a, place * total, size);
+      if (team.lane == 0) {
+        a.index[b] = static_cast<int32_t>(i);
+        a.probability[b] = a.priority[i];
+      }
+    }
+    return;
+  }
+#endif
   block_each(block, tile.begin, tile.end, [&](int64_t b) {
     const Random4 r = philox(c.seed, static_cast<uint32_t>(Purpose::sampling), c.step, b);
     const double place = (static_cast<double>(b) + uniform53(r.v[0], r.v[1])) / a.batch;

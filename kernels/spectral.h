@@ -8,7 +8,7 @@
 
 namespace foxhunt::kernels {
 
-inline constexpr int kSpectralColumns = 64, kSpectralRows = 16, kSpectralElements = 8192;
+inline constexpr int kSpectralColumns = 32, kSpectralRows = 16, kSpectralElements = 8192;
 
 inline constexpr int kSpectralMatrices = 32;
 
@@ -59,8 +59,10 @@ FH_FN void spectral_columns(const Block& block, const SpectralColumnsArgs& a) {
   for (int k = block.thread(); k < groups * kSpectralColumns; k += block.threads()) {
     const int j = k % kSpectralColumns, g = k / kSpectralColumns;
     float sum = 0;
-    if (j < width)
+    if (j < width) {
+FH_UNROLL_BY(8)
       for (int i = g; i < m.rows; i += groups) sum += w[static_cast<int64_t>(i) * m.columns + j] * u[i];
+    }
     part[k] = sum;
   }
   block.sync();

@@ -143,23 +143,46 @@ struct ArenaStatisticsArgs {
   uint8_t tensor_sigma[kMaxTensors];    // branch of a noisy sigma, kShownBranches for other sigmas, 255 for no sigma
 };
 
-// Sums of the tile sums that gradient norm and Adam left. A thread owns a column.
+// What tile i adds to column k.
+FH_FN double arena_share(const ArenaStatisticsArgs& a, int64_t i, int k) {
+  const TileSums& sums = a.results.tile_sums[i];
+  const ArenaTile& tile = a.results.tile_table[i];
+  if (k == arena_parameter) return sums.parameter;
+  if (k == arena_update) return sums.update;
+  if (k == arena_target) return sums.target;
+  if (k == arena_difference) return sums.target_difference;
+  if (k == arena_dot) return sums.target_dot;
+  if (k >= arena_gradient) return a.group_slot[tile.group] == k - arena_gradient ? sums.gradient : 0;
+  return a.tensor_sigma[tile.tensor] == k - arena_sigma ? sums.parameter : 0;
+}
+
+// Sums of the tile sums that gradient norm and Adam left. A thread owns a column; on the device groups of 32 threads
+// share the tiles of the chunk, and their sums meet in order.
 FH_FN void arena_statistics(const Block& block, const ArenaStatisticsArgs& a) {
-  const StepResults& r = a.results;
-  const Tile range = tile_of(block.x, r.tiles, kArenaChunk);
+  const Tile range = tile_of(block.x, a.results.tiles, kArenaChunk);
+#if FH_DEVICE
+  constexpr int wide = 32, most = 32;
+  static_assert(kArenaColumns <= wide);
+  __shared__ double part[most * wide];
+  const int groups = minimum(most, block.threads() / wide);
+  if (groups > 1) {
+    const int k = block.thread() % wide, g = block.thread() / wide;
+    double total = 0;
+    if (g < groups && k < kArenaColumns)
+      for (int64_t i = range.begin + g; i < range.end; i += groups) total += arena_share(a, i, k);
+    if (g < groups) part[g * wide + k] = total;
+    block.sync();
+    if (g == 0 && k < kArenaColumns) {
+      total = 0;
+      for (int i = 0; i < groups; ++i) total += part[i * wide + k];
+      a.partial[block.x * kArenaColumns + k] = total;
+    }
+    return;
+  }
+#endif
   for (int k = block.thread(); k < kArenaColumns; k += block.threads()) {
     double total = 0;
-    for (int64_t i = range.begin; i < range.end; ++i) {
-      const TileSums& sums = r.tile_sums[i];
-      if (k == arena_parameter) total += sums.parameter;
-      if (k == arena_update) total += sums.update;
-      if (k == arena_target) total += sums.target;
-      if (k == arena_difference) total += sums.target_difference;
-      if (k == arena_dot) total += sums.target_dot;
-      if (k >= arena_gradient && a.group_slot[r.tile_table[i].group] == k - arena_gradient) total += sums.gradient;
-      if (k >= arena_sigma && k < arena_gradient && a.tensor_sigma[r.tile_table[i].tensor] == k - arena_sigma)
-        total += sums.parameter;
-    }
+    for (int64_t i = range.begin; i < range.end; ++i) total += arena_share(a, i, k);
     a.partial[block.x * kArenaColumns + k] = total;
   }
 }

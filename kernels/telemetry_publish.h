@@ -119,9 +119,9 @@ FH_FN void publish(const Block& block, const PublishArgs& a) {
     if (fresh) {
       p.device_time = p.stamp ? static_cast<float>(static_cast<double>(clock_ns() - p.stamp) * 1e-3) : 0;
       p.stamp = 0;
-      store_opening_word(&record[step_word_step], static_cast<uint32_t>(step));
+      store_shared_word(&record[step_word_step], static_cast<uint32_t>(step));
     }
-    if (envelope) store_opening_word(&mapped.sequence, p.sequence + 1);
+    if (envelope) store_opening_word(&mapped.sequence, p.sequence + 1);  // opens the record too
   }
   block.sync();
   if (fresh) {
@@ -134,21 +134,23 @@ FH_FN void publish(const Block& block, const PublishArgs& a) {
       if (!of_health || health) store_shared_word(&mapped.envelope[w], envelope_word(a, w));
     }
   }
+  if (block.thread() == 0) {
+    store_shared_word(&mapped.halt, control.halt);
+    store_shared_word(&mapped.nan_flags, control.nan_flags);
+    if (fresh && p.published_step == 0) store_shared_word(&mapped.first_step, static_cast<uint32_t>(step));
+  }
   block.fence_system();
   block.sync();
   if (block.thread() == 0) {
     if (envelope) {
       p.sequence += 2;
       p.published_snapshots = p.snapshots;
-      store_release_word(&mapped.sequence, p.sequence);
+      store_fenced_word(&mapped.sequence, p.sequence);
     }
-    store_shared_word(&mapped.halt, control.halt);
-    store_shared_word(&mapped.nan_flags, control.nan_flags);
     if (fresh) {
-      if (p.published_step == 0) store_shared_word(&mapped.first_step, static_cast<uint32_t>(step));
       p.published_step = step;
-      store_release_word(&record[step_word_step_last], static_cast<uint32_t>(step));
-      store_release_word(&mapped.completed, static_cast<uint32_t>(step));
+      store_fenced_word(&record[step_word_step_last], static_cast<uint32_t>(step));
+      store_fenced_word(&mapped.completed, static_cast<uint32_t>(step));
     }
     p.publishes += 1;
     store_release_word(&mapped.publishes, p.publishes);

@@ -80,22 +80,47 @@ struct PublishState {
   uint32_t health[kHealthWords];
 };
 
+// Column k of the reduction below: a sum, a maximum or a minimum. A value that is not a number stays visible in the
+// latter two.
+FH_FN double reduce_pair(double total, double value, int k, int first_max, int first_min) {
+  if (k < first_max) return total + value;
+  if (k < first_min) return value > total || value != value ? value : total;
+  return value < total || value != value ? value : total;
+}
+
 // out[k] (overwritten) = sum over rows [begin, end) of x[., k]; columns from `first_max` on take the maximum, from
-// `first_min` on the minimum. x [rows, columns]. A thread owns a column, so the order is that of the rows.
+// `first_min` on the minimum. x [rows, columns]. Each of up to 16 groups of threads takes every 16th row of a column;
+// then the groups in order: the order depends on the block size alone. Holds barriers.
 FH_FN void reduce_columns(const Block& block, const double* x, int64_t begin, int64_t end, int columns, int first_max,
                           int first_min, double* out) {
+#if FH_DEVICE
+  constexpr int wide = 64, most = 16;
+  __shared__ double part[most * wide];
+  const int groups = minimum(most, block.threads() / wide);
+  if (groups > 1 && columns <= wide) {
+    const int k = block.thread() % wide, g = block.thread() / wide;
+    block.sync();
+    if (g < groups && k < columns && begin + g < end) {
+      double total = x[(begin + g) * columns + k];
+FH_UNROLL_BY(4)
+      for (int64_t row = begin + g + groups; row < end; row += groups)
+        total = reduce_pair(total, x[row * columns + k], k, first_max, first_min);
+      part[g * wide + k] = total;
+    }
+    block.sync();
+    if (g == 0 && k < columns) {
+      double total = part[k];
+      for (int i = 1; i < groups && begin + i < end; ++i)
+        total = reduce_pair(total, part[i * wide + k], k, first_max, first_min);
+      out[k] = total;
+    }
+    return;
+  }
+#endif
   for (int k = block.thread(); k < columns; k += block.threads()) {
     double total = x[begin * columns + k];
-    for (int64_t row = begin + 1; row < end; ++row) {
-      const double value = x[row * columns + k];
-      // A value that is not a number stays visible in a maximum or minimum.
-      if (k < first_max)
-        total += value;
-      else if (k < first_min)
-        total = value > total || value != value ? value : total;
-      else
-        total = value < total || value != value ? value : total;
-    }
+    for (int64_t row = begin + 1; row < end; ++row)
+      total = reduce_pair(total, x[row * columns + k], k, first_max, first_min);
     out[k] = total;
   }
 }

@@ -53,8 +53,12 @@ struct Learner::Parts {
         results(step_results(c, online, aux)),
         telemetry(make_telemetry(c, results)),
         adam_grad(c, nan_checks(c, online, aux), telemetry.get()),
-        adam(c, telemetry.get()),
+        adam(c),
         graph(device, *stream) {
+    for (auto* event :
+         {&scan_forked, &scan_joined, &weights_forked, &weights_joined, &statistics_forked, &statistics_joined})
+      *event = device.create_event();
+    for (auto* side : {&scan_side, &weights_side, &statistics_side}) *side = device.create_stream();
     compose();
     for (auto& slot : slot_params) slot = {device, static_cast<std::size_t>(c.table.arena_size())};
     for (auto& slot : slot_target) slot = {device, static_cast<std::size_t>(c.table.arena_size())};
@@ -78,6 +82,9 @@ struct Learner::Parts {
   AdamGrad adam_grad;
   Adam adam;
   StepGraph graph;
+  std::unique_ptr<device::Stream> scan_side, weights_side, statistics_side;
+  std::unique_ptr<device::Event> scan_forked, scan_joined, weights_forked, weights_joined, statistics_forked,
+      statistics_joined;
   device::Buffer<float> slot_params[kSlots];
   device::Buffer<float> slot_target[kSlots], slot_signals[kSlots];
   device::Buffer<kernels::Control> slot_control[kSlots];
@@ -91,21 +98,33 @@ void Learner::Parts::compose() {
   const float* target_params = c.arenas.target.data();
   const float* next = c.buffers.state.data() + static_cast<std::int64_t>(c.batch) * c.layout.stride;
   graph.add("counters", {}, [this](R& r) {
+    R side = r.fork(*scan_side, *scan_forked);
+    per_sample.record_scan(side);
     if (telemetry) telemetry->record_stamp(r);
     counters.record(r);
+    r.join(side, *scan_joined);
   });
   graph.add("per_sample", {"counters"}, [this](R& r) { per_sample.record(r); });
-  graph.add("spectral", {"counters"}, [this](R& r) { spectral.record(r); });
-  graph.add("forward", {"per_sample", "spectral"}, [this, params](R& r) {
-    online.record_weights(r, params, c.buffers.noise.data());
-    online.record_forward(r, params, c.buffers.state.data(), c.control.data());
+  // Noisy weights of both networks beside the power iteration: neither waits for the batch.
+  graph.add("spectral", {"counters"}, [this, params, target_params](R& r) {
+    R side = r.fork(*weights_side, *weights_forked);
+    online.record_weights(side, params, c.buffers.noise.data());
+    target.record_weights(side, target_params, c.buffers.noise.data() + c.layout.noise_floats());
+    spectral.record(r);
+    r.join(side, *weights_joined);
   });
-  graph.add("ddqn", {"per_sample"}, [this, target_params, next](R& r) {
-    target.record_weights(r, target_params, c.buffers.noise.data() + c.layout.noise_floats());
-    target.record_forward(r, target_params, next, c.control.data());
-  });
+  graph.add("forward", {"per_sample", "spectral"},
+            [this, params](R& r) { online.record_forward(r, params, c.buffers.state.data(), c.control.data()); });
+  graph.add("ddqn", {"per_sample", "spectral"},
+            [this, target_params, next](R& r) { target.record_forward(r, target_params, next, c.control.data()); });
   graph.add("aux", {"forward", "ddqn"}, [this](R& r) { aux.record(r); });
-  graph.add("post_aux", {"aux"}, [this](R& r) { post_aux.record(r); });
+  // The batch's statistics read what `aux` left: the backward pass hides them.
+  graph.add("post_aux", {"aux"}, [this](R& r) {
+    R side = r.fork(*statistics_side, *statistics_forked);
+    if (telemetry) telemetry->record_batch_statistics(side);
+    post_aux.record(r);
+    r.join(side, *statistics_joined);
+  });
   graph.add("iql_modulate", {"aux"}, [this](R& r) {
     r.launch(tile_launch(c.batch, 256), kernels::ModulatePrioritiesArgs{.control = c.control.data(),
                                                                         .td = c.buffers.td.data(),

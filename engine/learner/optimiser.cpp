@@ -28,17 +28,8 @@ void AdamGrad::record(device::Recorder& r) {
   r.join(side, *joined_);
 }
 
-Adam::Adam(StepContext& context, telemetry::Telemetry* telemetry)
-    : c_(context),
-      telemetry_(telemetry),
-      side_(context.device.create_stream()),
-      forked_(context.device.create_event()),
-      joined_(context.device.create_event()) {}
-
 void Adam::record(device::Recorder& r) {
   const Arenas& a = c_.arenas;
-  device::Recorder side = r.fork(*side_, *forked_);
-  if (telemetry_) telemetry_->record_batch_statistics(side);
   r.launch({.grid_x = static_cast<std::uint32_t>(a.tile_list.size()), .threads = 256},
            kernels::AdamUpdateArgs{.gradients = a.gradients.data(),
                                    .tiles = a.tiles.data(),
@@ -49,7 +40,6 @@ void Adam::record(device::Recorder& r) {
                                    .moment1 = a.moment1.data(),
                                    .moment2 = a.moment2.data(),
                                    .sums = a.sums.data()});
-  r.join(side, *joined_);
 }
 
 }  // namespace foxhunt

@@ -1,5 +1,4 @@
-// Children `adam_grad` (NaN search, global norm, clip factor) and `adam` (AdamW with the target average; batch
-// statistics beside it).
+// Children `adam_grad` (NaN search, global norm, clip factor) and `adam` (AdamW with the target average).
 #pragma once
 
 #include <memory>
@@ -23,14 +22,11 @@ class AdamGrad {
 
 class Adam {
  public:
-  Adam(StepContext& context, telemetry::Telemetry* telemetry);
+  explicit Adam(StepContext& context) : c_(context) {}
   void record(device::Recorder& r);
 
  private:
   StepContext& c_;
-  telemetry::Telemetry* telemetry_;
-  std::unique_ptr<device::Stream> side_;
-  std::unique_ptr<device::Event> forked_, joined_;
 };
 
 }  // namespace foxhunt

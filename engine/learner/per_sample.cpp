@@ -13,9 +13,8 @@ PerSample::PerSample(StepContext& context)
       prefix_(context.device, static_cast<std::size_t>(tiles_) + 1),
       largest_(context.device, 1) {}
 
-void PerSample::record(device::Recorder& r) {
-  StepBuffers& b = c_.buffers;
-  r.launch({.grid_x = static_cast<std::uint32_t>(tiles_), .threads = 32},
+void PerSample::record_scan(device::Recorder& r) {
+  r.launch({.grid_x = static_cast<std::uint32_t>(tiles_), .threads = 256},
            kernels::SumPrioritiesArgs{.priority = c_.ring_priority.data(),
                                       .control = c_.control.data(),
                                       .tiles = sums_.data(),
@@ -23,14 +22,18 @@ void PerSample::record(device::Recorder& r) {
   r.launch({.grid_x = 1, .threads = 1024, .block_scratch = kernels::scan_scratch(tiles_)},
            kernels::ScanTilesArgs{
                .tiles = sums_.data(), .prefix = prefix_.data(), .largest = largest_.data(), .count = tiles_});
-  r.launch(tile_launch(c_.batch, 32, 32), kernels::DrawSamplesArgs{.priority = c_.ring_priority.data(),
-                                                                   .control = c_.control.data(),
-                                                                   .prefix = prefix_.data(),
-                                                                   .chunks = chunks_.data(),
-                                                                   .index = b.index.data(),
-                                                                   .probability = b.probability.data(),
-                                                                   .batch = c_.batch,
-                                                                   .tiles = tiles_});
+}
+
+void PerSample::record(device::Recorder& r) {
+  StepBuffers& b = c_.buffers;
+  r.launch(tile_launch(c_.batch, 32, 512), kernels::DrawSamplesArgs{.priority = c_.ring_priority.data(),
+                                                                    .control = c_.control.data(),
+                                                                    .prefix = prefix_.data(),
+                                                                    .chunks = chunks_.data(),
+                                                                    .index = b.index.data(),
+                                                                    .probability = b.probability.data(),
+                                                                    .batch = c_.batch,
+                                                                    .tiles = tiles_});
   r.launch(row_launch(c_.batch), kernels::GatherBatchArgs{.ring = c_.ring.data(),
                                                           .control = c_.control.data(),
                                                           .bars = c_.bars,
@@ -51,12 +54,12 @@ void PerSample::record(device::Recorder& r) {
 }
 
 void PerPriority::record(device::Recorder& r) {
-  r.launch(single_launch(256), kernels::WritePrioritiesArgs{.index = c_.buffers.index.data(),
-                                                            .fresh = c_.buffers.priority.data(),
-                                                            .largest = largest_,
-                                                            .priority = c_.ring_priority.data(),
-                                                            .control = c_.control.data(),
-                                                            .batch = c_.batch});
+  r.launch(single_launch(1024), kernels::WritePrioritiesArgs{.index = c_.buffers.index.data(),
+                                                             .fresh = c_.buffers.priority.data(),
+                                                             .largest = largest_,
+                                                             .priority = c_.ring_priority.data(),
+                                                             .control = c_.control.data(),
+                                                             .batch = c_.batch});
 }
 
 }  // namespace foxhunt

@@ -9,7 +9,8 @@ namespace foxhunt {
 class PerSample {
  public:
   explicit PerSample(StepContext& context);
-  void record(device::Recorder& r);
+  void record_scan(device::Recorder& r);  // the prefix scan: waits for no counter, so it may run beside `counters`
+  void record(device::Recorder& r);       // everything after it
   const float* largest() const { return largest_.data(); }  // [1] largest stored priority at sampling
 
  private:

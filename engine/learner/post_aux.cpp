@@ -1,7 +1,7 @@
 // Recording of the backward pass; plans are made in post_aux_plans.cpp.
 #include "engine/learner/post_aux.h"
 
-#include "engine/learner/launches.h"
+#include "engine/learner/column_jobs.h"
 #include "kernels/losses.h"
 
 namespace foxhunt {
@@ -11,15 +11,15 @@ void PostAux::record(device::Recorder& r) {
   device::Recorder quantiles = r.fork(*quantile_stream_, *to_quantiles_);
   device::Recorder sums = r.fork(*sum_stream_, *to_quantiles_);
   StepBuffers& b = c_.buffers;
-  sums.launch(single_launch(1024), kernels::FinishLossesArgs{.control = c_.control.data(),
-                                                             .row_terms = b.row_terms.data(),
-                                                             .weight = b.weight.data(),
-                                                             .gates = n_.gates.data(),
-                                                             .losses = b.losses.data(),
-                                                             .gate_entropy = b.gate_entropy.data(),
-                                                             .importance = b.importance.data(),
-                                                             .batch = c_.batch,
-                                                             .experts = c_.layout.experts});
+  sums.launch(single_launch(256), kernels::FinishLossesArgs{.control = c_.control.data(),
+                                                            .row_terms = b.row_terms.data(),
+                                                            .weight = b.weight.data(),
+                                                            .gates = n_.gates.data(),
+                                                            .losses = b.losses.data(),
+                                                            .gate_entropy = b.gate_entropy.data(),
+                                                            .importance = b.importance.data(),
+                                                            .batch = c_.batch,
+                                                            .experts = c_.layout.experts});
   record_quantiles(quantiles);
   record_heads(r, weights);
   r.join(quantiles, *from_quantiles_);
@@ -72,7 +72,7 @@ void PostAux::record_quantiles(device::Recorder& q) {
                             .b = online.z.data(),
                             .c = gradient("iqn.hidden.weight"),
                             .bias = gradient("iqn.hidden.bias")});
-  record_columns(q, phi_columns_);
+  record_column_sums(q, phi_columns_);
   q.multiply(*w_embed_, {.a = d_phi_.data(),
                          .b = c_.buffers.cosines.data(),
                          .c = gradient("iqn.embed.weight"),
@@ -183,7 +183,7 @@ void PostAux::record_selection(device::Recorder& main, device::Recorder& weights
                                    .b = c_.buffers.state.data(),
                                    .c = d_selection_.data(),
                                    .bias = gradient("vsn." + first + ".1.bias")});
-  record_columns(main, columns_);
+  record_column_sums(main, columns_);
   weights.launch(tile_launch(n.groups * n.selection_hidden + 2, 16),
                  kernels::ScatterGradientsArgs{.selection = d_selection_.data(),
                                                .wide_bias = {blocks_[0].wide_bias.data(), blocks_[1].wide_bias.data()},
@@ -191,22 +191,6 @@ void PostAux::record_selection(device::Recorder& main, device::Recorder& weights
                                                .bias = {c_.table.offset("grn1.a.bias"), c_.table.offset("grn2.a.bias")},
                                                .groups = n.selection,
                                                .width = n.hidden});
-}
-
-void PostAux::record_columns(device::Recorder& r, const kernels::ColumnSumsArgs& sums) {
-  const auto chunks = kernels::tiles(sums.rows, kernels::kColumnRows);
-  r.launch({.grid_x = static_cast<std::uint32_t>(sums.tiles),
-            .grid_y = chunks,
-            .threads = 256,
-            .block_scratch = 256 * sizeof(float)},
-           sums);
-  kernels::ColumnFinishArgs finish{};
-  std::copy(std::begin(sums.job), std::end(sums.job), std::begin(finish.job));
-  finish.partial = sums.partial;
-  finish.jobs = sums.jobs;
-  finish.chunks = static_cast<int>(chunks);
-  finish.tiles = sums.tiles;
-  r.launch({.grid_x = static_cast<std::uint32_t>(sums.tiles), .threads = 64}, finish);
 }
 
 }  // namespace foxhunt

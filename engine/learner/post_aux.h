@@ -30,7 +30,6 @@ class PostAux {
   void record_mixture(device::Recorder& main, device::Recorder& weights);
   void record_block(device::Recorder& main, device::Recorder& weights, int k);
   void record_selection(device::Recorder& main, device::Recorder& weights);
-  void record_columns(device::Recorder& r, const kernels::ColumnSumsArgs& sums);
   Plan weight_plan(int outputs, int inputs, int lda, int ldb, const std::string& lane, device::Epilogue epilogue,
                    int rows = 0);
   Plan input_plan(int inputs, int outputs, int lda, int ldc, const std::string& lane, bool accumulate = false);

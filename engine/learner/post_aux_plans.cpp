@@ -1,5 +1,6 @@
 // Buffers and plans of the backward pass. A weight gradient is dW[out, in] = dY^T X, with the bias gradient as its
 // epilogue; an input gradient is dX = dY W.
+#include "engine/learner/column_jobs.h"
 #include "engine/learner/post_aux.h"
 
 namespace foxhunt {
@@ -141,59 +142,30 @@ void PostAux::make_plans() {
 
 void PostAux::make_column_jobs() {
   const NetworkLayout& n = c_.layout;
-  const auto add = [](kernels::ColumnSumsArgs& list, kernels::ColumnJob job) {
-    job.first_tile = list.tiles;
-    list.tiles += static_cast<int>(kernels::tiles(job.columns, kernels::kColumnTile));
-    list.job[list.jobs++] = job;
-  };
-  const auto alone = [](const float* x, int columns, int stride, float* out) {
-    return kernels::ColumnJob{.x = x,
-                              .y = nullptr,
-                              .out = out,
-                              .gate = nullptr,
-                              .columns = columns,
-                              .x_stride = stride,
-                              .y_stride = 0,
-                              .divide = 1,
-                              .modulo = 1,
-                              .first_tile = 0};
-  };
-  const auto product = [](const float* x, int columns, const float* y, int y_stride, int divide, float* out) {
-    return kernels::ColumnJob{.x = x,
-                              .y = y,
-                              .out = out,
-                              .gate = nullptr,
-                              .columns = columns,
-                              .x_stride = columns,
-                              .y_stride = y_stride,
-                              .divide = divide,
-                              .modulo = columns,
-                              .first_tile = 0};
-  };
   const auto norm = [&](const std::string& name, const float* xhat, const float* d_out) {
-    add(columns_, product(xhat, n.hidden, d_out, n.hidden, 1, gradient(name + ".weight")));
-    add(columns_, alone(d_out, n.hidden, n.hidden, gradient(name + ".bias")));
+    add_job(columns_, sum_products(xhat, n.hidden, d_out, n.hidden, 1, gradient(name + ".weight")));
+    add_job(columns_, sum_alone(d_out, n.hidden, n.hidden, gradient(name + ".bias")));
   };
   norm("grn1.norm", n_.grn(0).xhat.data(), d_hidden1_.data());
   norm("grn2.norm", n_.grn(1).xhat.data(), d_in_.data());
   norm("moe.norm", n_.mixture_xhat.data(), d_trunk_.data());
   const std::string first = c_.options.config.groups[0].first;
-  add(columns_, product(n_.selection_hidden.data(), n.groups * n.selection_hidden, d_score_.data(), n.groups,
-                        n.selection_hidden, gradient("vsn." + first + ".2.weight")));
-  add(columns_, alone(d_score_.data(), n.groups, n.groups, gradient("vsn." + first + ".2.bias")));
-  add(columns_, product(h_.iql_hidden.data(), 2 * n.iql_hidden, h_.d_iql.data(), 2, n.iql_hidden,
-                        gradient("iql_high.out.weight")));
-  add(columns_, alone(h_.d_iql.data(), 2, 2, gradient("iql_high.out.bias")));
+  add_job(columns_, sum_products(n_.selection_hidden.data(), n.groups * n.selection_hidden, d_score_.data(), n.groups,
+                                 n.selection_hidden, gradient("vsn." + first + ".2.weight")));
+  add_job(columns_, sum_alone(d_score_.data(), n.groups, n.groups, gradient("vsn." + first + ".2.bias")));
+  add_job(columns_, sum_products(h_.iql_hidden.data(), 2 * n.iql_hidden, h_.d_iql.data(), 2, n.iql_hidden,
+                                 gradient("iql_high.out.weight")));
+  add_job(columns_, sum_alone(h_.d_iql.data(), 2, 2, gradient("iql_high.out.bias")));
   columns_.rows = c_.batch;
   const auto chunks = static_cast<std::size_t>(kernels::tiles(c_.batch, kernels::kColumnRows));
   column_partial_ = {c_.device, chunks * columns_.tiles * kernels::kColumnTile};
   columns_.partial = column_partial_.data();
 
   // d phi[t, j] = sum_b dz[b, t, j] h[b, j] where the embedding was positive.
-  kernels::ColumnJob phi = product(dz_.data(), n.taus * n.hidden, n_.trunk.data(), n.hidden, 1, d_phi_.data());
+  kernels::ColumnJob phi = sum_products(dz_.data(), n.taus * n.hidden, n_.trunk.data(), n.hidden, 1, d_phi_.data());
   phi.modulo = n.hidden;
   phi.gate = h_.online_q.phi.data();
-  add(phi_columns_, phi);
+  add_job(phi_columns_, phi);
   phi_columns_.rows = c_.batch;
   phi_partial_ = {c_.device, chunks * phi_columns_.tiles * kernels::kColumnTile};
   phi_columns_.partial = phi_partial_.data();

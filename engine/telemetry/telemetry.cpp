@@ -11,10 +11,10 @@ namespace {
 
 using namespace kernels;
 
-constexpr device::Launch kOneBlock{.threads = 256};
+constexpr device::Launch kOneBlock{.threads = 256}, kWideBlock{.threads = 512};
 
 device::Launch rows_launch(std::int64_t rows, std::int64_t tile) {
-  return {.grid_x = tiles(rows, tile), .threads = 128};
+  return {.grid_x = tiles(rows, tile), .threads = 512};  // a team has two rows
 }
 
 // Gradient slot of a tensor group: the value expectiles and the auxiliary heads share the last.
@@ -92,7 +92,7 @@ void Telemetry::record_maintenance(device::Recorder& recorder) {
   for (std::size_t i = 0; i < layout_.groups.size(); ++i) arena.group_slot[i] = gradient_slot(layout_.groups[i]);
   std::fill(std::begin(arena.tensor_sigma), std::end(arena.tensor_sigma), TelemetryLayout::kNoSigma);
   std::copy(layout_.sigma.begin(), layout_.sigma.end(), arena.tensor_sigma);
-  recorder.launch({.grid_x = tiles(results_.tiles, kArenaChunk), .threads = 64}, arena);
+  recorder.launch({.grid_x = tiles(results_.tiles, kArenaChunk), .threads = 512}, arena);
 
   UpdateSignalsArgs signals{};
   signals.results = results_;
@@ -108,7 +108,7 @@ void Telemetry::record_maintenance(device::Recorder& recorder) {
       signals.sigma_count[layout_.sigma[i]] += static_cast<double>(layout_.size[i]);
   }
   fill_kinds(signals);
-  recorder.launch(kOneBlock, signals);
+  recorder.launch(kWideBlock, signals);
 }
 
 void Telemetry::diagnose(device::Recorder& recorder, bool forced) {
