@@ -69,10 +69,12 @@ struct Products::Scratch {
 
  private:
   float* floats(std::size_t count, std::size_t skip) {
+    // The library reads whole vectors, also past the last row's end where a row's stride has room for one.
+    constexpr std::size_t slack = 16;
     CUdeviceptr memory = 0;
-    FH_CU(context, cuMemAlloc, &memory, (count + skip) * sizeof(float));
+    FH_CU(context, cuMemAlloc, &memory, (count + skip + slack) * sizeof(float));
     held.push_back(memory);
-    FH_CU(context, cuMemsetD32Async, memory, 0x3f000000u, count + skip, context.setup);  // 0.5
+    FH_CU(context, cuMemsetD32Async, memory, 0x3f000000u, count + skip + slack, context.setup);  // 0.5
     return reinterpret_cast<float*>(memory) + skip;
   }
   void clear() noexcept {
