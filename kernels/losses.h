@@ -339,10 +339,10 @@ FH_FN bool finish_sums(const Block& block, const FinishLossesArgs& a, double* ou
   double sums[kFinishSums] = {};
   for (int b = block.thread(); b < a.batch; b += block.threads()) {
     const double weight = a.weight[b];
-FH_UNROLL
+    FH_UNROLL
     for (int k = 0; k < kRowLosses; ++k)
       sums[k] += static_cast<double>(a.row_terms[b * kRowLosses + k]) * (weighted[k] ? weight : 1.0);
-FH_UNROLL
+    FH_UNROLL
     for (int e = 0; e < 16; ++e) {
       if (e >= a.experts) continue;
       const float gate = a.gates[b * a.experts + e];
@@ -350,7 +350,7 @@ FH_UNROLL
       sums[kRowLosses + 16 + e] -= static_cast<double>(gate * logf(maximum(gate, 1e-12f)));
     }
   }
-FH_UNROLL
+  FH_UNROLL
   for (int k = 0; k < kFinishSums; ++k) {
     const double sum = team.sum(sums[k]);
     if (team.lane == 0) part[team.index * kFinishSums + k] = sum;
@@ -362,7 +362,7 @@ FH_UNROLL
     part[k] = sum / a.batch;  // only this thread reads or writes column k
   }
   block.sync();
-FH_UNROLL
+  FH_UNROLL
   for (int k = 0; k < kFinishSums; ++k) out[k] = part[k];
   return true;
 }
@@ -400,7 +400,7 @@ FH_FN void finish_losses(const Block& block, const FinishLossesArgs& a) {
   if (finish_sums(block, a, all)) {
     if (block.thread() != 0) return;
     double h = 0, square = 0;
-FH_UNROLL
+    FH_UNROLL
     for (int e = 0; e < 16; ++e) {
       if (e >= a.experts) continue;
       const double mean = all[kRowLosses + e];

@@ -43,14 +43,14 @@ FH_FN void block_sums(const Block& block, const float (&x)[N], double* total) {
     for (int k = 0; k < N; ++k) total[k] = block.sum(static_cast<double>(x[k]));
     return;
   }
-FH_UNROLL
+  FH_UNROLL
   for (int k = 0; k < N; ++k) {
     const double sum = team.sum(static_cast<double>(x[k]));
     if (team.lane == 0) part[team.index * N + k] = sum;
   }
   block.sync();
   if (block.thread() != 0) return;
-FH_UNROLL
+  FH_UNROLL
   for (int k = 0; k < N; ++k) {
     total[k] = 0;
     for (int i = 0; i < team.teams; ++i) total[k] += part[i * N + k];
@@ -134,7 +134,7 @@ FH_FN void adam_update(const Block& block, const AdamUpdateArgs& a) {
     for (int i = block.thread(); i < t.count / 4; i += block.threads()) {
       const Float4 gi = load4(g + 4 * i);
       Float4 mi = load4(m + 4 * i), vi = load4(v + 4 * i), pi = load4(p + 4 * i), qi = load4(q + 4 * i);
-FH_UNROLL
+      FH_UNROLL
       for (int k = 0; k < 4; ++k) one(gi.v[k], mi.v[k], vi.v[k], pi.v[k], qi.v[k]);
       store4(m + 4 * i, mi);
       store4(v + 4 * i, vi);

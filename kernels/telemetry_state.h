@@ -102,7 +102,7 @@ FH_FN void reduce_columns(const Block& block, const double* x, int64_t begin, in
     block.sync();
     if (g < groups && k < columns && begin + g < end) {
       double total = x[(begin + g) * columns + k];
-FH_UNROLL_BY(4)
+      FH_UNROLL_BY(4)
       for (int64_t row = begin + g + groups; row < end; row += groups)
         total = reduce_pair(total, x[row * columns + k], k, first_max, first_min);
       part[g * wide + k] = total;
