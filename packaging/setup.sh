@@ -39,6 +39,14 @@ jobs() {
   echo "${FOXHUNT_JOBS:-$count}"
 }
 
+# What the CUDA kernels are built for here: the GPUs of this machine, or one architecture, which proves that they compile.
+# A package is built for all (the default of FOXHUNT_CUDA_ARCHITECTURES).
+architectures() {
+  local found
+  found=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | tr -d '. ' | sort -u | paste -sd ';' -) || true
+  echo "${found:-90}"
+}
+
 # Configures build/release with the options given, and builds all of it.
 build_release() {
   # Precompiled headers are cacheable only so.
