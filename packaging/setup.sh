@@ -43,7 +43,8 @@ jobs() {
 # A package is built for all (the default of FOXHUNT_CUDA_ARCHITECTURES).
 architectures() {
   local found
-  found=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | tr -d '. ' | sort -u | paste -sd ';' -) || true
+  found=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | tr -d '. ' | grep -xE '[0-9]+' |
+    sort -u | paste -sd ';' -) || true
   echo "${found:-90}"
 }
 
