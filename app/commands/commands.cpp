@@ -40,6 +40,7 @@ const CommandFunctions& command_named(std::string_view name) {
 std::unique_ptr<device::Device> open_device(const Arguments& arguments, const std::string& fallback) {
   device::DeviceOptions options;
   options.threads = static_cast<int>(arguments.integer("threads", 0, 0, 1024));
+  options.plan_cache = device::default_plan_cache();
   return device::open_device(arguments.text("device").value_or(fallback), options);
 }
 

@@ -2,6 +2,8 @@
 #include "engine/device/registry.h"
 
 #include <charconv>
+#include <cstdlib>
+#include <filesystem>
 
 #include "engine/base/error.h"
 #include "engine/base/log.h"
@@ -26,7 +28,8 @@ int device_index(const std::string& name) {
   const char* end = name.data() + name.size();
   const auto [stop, error] = std::from_chars(name.data() + 5, end, index);
   if (error != std::errc{} || stop != end || index < 0)
-    throw usage_error(fmt::format("device '{}' is unknown; allowed: auto, cpu, cuda, cuda:N", name), {.field = "device"});
+    throw usage_error(fmt::format("device '{}' is unknown; allowed: auto, cpu, cuda, cuda:N", name),
+                      {.field = "device"});
   return index;
 }
 
@@ -46,6 +49,16 @@ std::unique_ptr<Device> open_cuda(const std::string& name, const DeviceOptions& 
 
 }  // namespace
 
+std::string default_plan_cache() {
+  const auto folder = [](const char* variable) {
+    const char* value = std::getenv(variable);
+    return std::filesystem::path(value ? value : "");
+  };
+  std::filesystem::path cache = folder("XDG_CACHE_HOME");
+  if (cache.empty() && !folder("HOME").empty()) cache = folder("HOME") / ".cache";
+  return cache.empty() ? std::string() : (cache / "foxhunt" / "products.json").string();
+}
+
 std::vector<DeviceInfo> list_devices() {
   std::vector<DeviceInfo> all = {host::host_info()};
   for (DeviceInfo& device : plugin_devices(cuda_plugin())) all.push_back(std::move(device));
@@ -55,7 +68,9 @@ std::vector<DeviceInfo> list_devices() {
 std::unique_ptr<Device> open_device(const std::string& name, const DeviceOptions& options) {
   if (name == "cpu") return host::open_host_device(options);
   if (name == "cuda" || name.starts_with("cuda:")) return open_cuda(name, options);
-  if (name != "auto") throw usage_error(fmt::format("device '{}' is unknown; allowed: auto, cpu, cuda, cuda:N", name), {.field = "device"});
+  if (name != "auto")
+    throw usage_error(fmt::format("device '{}' is unknown; allowed: auto, cpu, cuda, cuda:N", name),
+                      {.field = "device"});
   for (const DeviceInfo& device : list_devices())
     if (device.kind == DeviceKind::cuda && device.available) return open_cuda(device.name, options);
   return host::open_host_device(options);

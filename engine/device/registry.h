@@ -10,6 +10,10 @@
 
 namespace foxhunt::device {
 
+// Where the algorithms of matrix products are pinned, so that every process computes the same bits:
+// $XDG_CACHE_HOME/foxhunt/products.json, else ~/.cache/foxhunt/products.json; empty when neither variable is set.
+std::string default_plan_cache();
+
 struct DeviceOptions {
   int threads = 0;         // host pool; 0: all cores
   std::string plan_cache;  // file of pinned algorithms; empty: none is read or written

@@ -12,6 +12,7 @@ namespace foxhunt {
 std::unique_ptr<device::Device> open_configured_device(const Config& config) {
   device::DeviceOptions options;
   options.threads = config.threads;
+  options.plan_cache = device::default_plan_cache();
   return device::open_device(config.device, options);
 }
 

@@ -1,8 +1,10 @@
 // The device list: the host always, and a sentence for everything that can be wrong with the plugin.
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
 #include "engine/device/plugin_loader.h"
+#include "engine/device/registry.h"
 #include "tests/device/device_fixture.h"
 
 namespace foxhunt::device::test {
@@ -34,6 +36,20 @@ class Registry : public ::testing::Test {
  private:
   fs::path folder_;
 };
+
+TEST(DefaultPlanCache, FollowsTheCacheFolderThenTheHome) {
+  const auto set = [](const char* name, const char* value) { value ? setenv(name, value, 1) : unsetenv(name); };
+  const char* cache = std::getenv("XDG_CACHE_HOME");
+  const char* home = std::getenv("HOME");
+  const std::string old_cache = cache ? cache : "", old_home = home ? home : "";
+  set("XDG_CACHE_HOME", "/c"), set("HOME", "/h");
+  EXPECT_EQ(default_plan_cache(), "/c/foxhunt/products.json");
+  set("XDG_CACHE_HOME", nullptr);
+  EXPECT_EQ(default_plan_cache(), "/h/.cache/foxhunt/products.json");
+  set("HOME", nullptr);
+  EXPECT_EQ(default_plan_cache(), "");
+  set("XDG_CACHE_HOME", cache ? old_cache.c_str() : nullptr), set("HOME", home ? old_home.c_str() : nullptr);
+}
 
 TEST_F(Registry, ListsTheHostFirst) {
   const std::vector<DeviceInfo> all = list_devices();

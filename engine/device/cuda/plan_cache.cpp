@@ -104,6 +104,8 @@ void PlanCache::flush() noexcept {
       plans.push_back(std::move(item));
     }
     const nlohmann::ordered_json document = {{"format", kFormat}, {"version", kVersion}, {"plans", std::move(plans)}};
+    std::error_code ignored;  // writing says what is wrong
+    std::filesystem::create_directories(std::filesystem::path(path_).parent_path(), ignored);
     write_file_atomically(path_, document.dump(1) + "\n");
   } catch (const std::exception& error) {
     log_->warn("the pinned product algorithms cannot be kept in {}: {}", path_, error.what());
