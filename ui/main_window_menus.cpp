@@ -185,7 +185,8 @@ void MainWindow::updateActions() {
   const SessionState state = bridge_->status().state;
   const bool live = bridge_->live();
   const bool paused = live && state == SessionState::paused;
-  const bool training = live && state == SessionState::training;
+  // Commands given while an epoch is validated are taken up right after it.
+  const bool training = live && (state == SessionState::training || state == SessionState::validating);
   const auto enable = [this](const char* id, bool on) { action(QLatin1String(id))->setEnabled(on); };
   QAction* pause = action(QStringLiteral("pause"));
   pause->setText(paused ? tr("&Resume") : tr("&Pause"));

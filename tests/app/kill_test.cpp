@@ -51,8 +51,9 @@ TEST(Kill, LeavesARunThatOpensWithItsLastCheckpointGood) {
   SCOPED_TRACE(fmt::format("seed {}", kSeed));
   std::mt19937 random(kSeed);
   std::filesystem::path full, in;
+  const auto scratch = test::scratch_folder();  // asked for once: it is emptied each time
   for (int i = 0; i < 6; ++i) {
-    const auto folder = test::scratch_folder() / std::to_string(i);
+    const auto folder = scratch / std::to_string(i);
     std::filesystem::create_directories(folder);
     test::write_tiny(folder);
     // The first within the first steps, the last after some seconds.

@@ -99,13 +99,23 @@ INSTANTIATE_TEST_SUITE_P(
                       R"({"format": "foxhunt product plans", "version": 1, "plans": [{"gpu": 3}]})"));
 
 TEST(PlanCache, AFolderThatCannotBeWrittenIsAWarning) {
-  const std::string path = (test::scratch_folder() / "absent" / "plans.json").string();
+  const auto file = test::scratch_folder() / "a file";
+  std::ofstream(file) << "x";
+  const std::string path = (file / "plans.json").string();
   const test::ExpectLog warning("cannot be kept");
   PlanCache cache(path, kPlace, logger());
   cache.put("1x2x3", {"aa", true, "w"});
   cache.flush();
   EXPECT_EQ(warning.count(), 1);
   EXPECT_TRUE(cache.find("1x2x3"));
+}
+
+TEST(PlanCache, MakesTheFolderThatIsAbsent) {
+  const auto path = test::scratch_folder() / "absent" / "deeper" / "plans.json";
+  PlanCache cache(path.string(), kPlace, logger());
+  cache.put("1x2x3", {"aa", true, "w"});
+  cache.flush();
+  EXPECT_TRUE(PlanCache(path.string(), kPlace, logger()).find("1x2x3"));
 }
 
 TEST(PlanCache, TellsWhatWasUsed) {
