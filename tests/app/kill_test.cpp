@@ -57,7 +57,7 @@ TEST(Kill, LeavesARunThatOpensWithItsLastCheckpointGood) {
     std::filesystem::create_directories(folder);
     test::write_tiny(folder);
     // The first within the first steps, the last after some seconds.
-    const double seconds = 0.15 * i * i * std::uniform_real_distribution<>(0.5, 1)(random);
+    const double seconds = 0.25 * i * i * std::uniform_real_distribution<>(0.5, 1)(random);
     SCOPED_TRACE(fmt::format("killed {:.3f} s after run.json came", seconds));
     const auto killed =
         run_cli({"train", "--config", "tiny.json", "--run-dir", "run", "--set", "training.epochs=100000", "--json"},
