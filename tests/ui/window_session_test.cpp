@@ -34,7 +34,9 @@ using test::WindowRig;
 double mostBlocked() {
   double load = 0;
   if (getloadavg(&load, 1) != 1) load = 0;
-  return 50 * std::max(1.0, load / std::max(1u, std::thread::hardware_concurrency()));
+  // An X server that draws on the processor shares it with the engine: its pauses are counted twice as generously.
+  const double limit = QGuiApplication::platformName() == QStringLiteral("xcb") ? 100 : 50;
+  return limit * std::max(1.0, load / std::max(1u, std::thread::hardware_concurrency()));
 }
 
 QStringList realFiles() {
@@ -126,12 +128,13 @@ void reopenFromRuns(WindowRig& rig) {
   ASSERT_TRUE(rig.spin([&] { return window.stored().loaded(); })) << window.messageText().toStdString();
 }
 
-// As the list shows them; with times and sizes left away.
+// As the list shows them; with times, sizes and epochs left away: a checkpoint saved between two epochs is counted to
+// either.
 std::vector<std::string> checkpointPlaces(const RunData& data) {
   std::vector<std::string> out;
   for (const CheckpointView& c : data.checkpoints()) {
-    out.push_back(fmt::format("{} step {} fold {} epoch {} sharpe {:.6g}", c.reason.toStdString(), c.step, c.fold,
-                              c.epoch, metricOf(c.metrics, "sharpe")));
+    out.push_back(fmt::format("{} step {} fold {} sharpe {:.6g}", c.reason.toStdString(), c.step, c.fold,
+                              metricOf(c.metrics, "sharpe")));
   }
   std::sort(out.begin(), out.end());
   return out;
