@@ -170,6 +170,7 @@ Trainer::Flow Trainer::run_steps() {
 }
 
 Trainer::Flow Trainer::one_step() {
+  begun_epoch_ = epoch_;  // also where a paused session steps at an epoch's start
   learner_->step();
   ++steps_;
   ++epoch_step_;

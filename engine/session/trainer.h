@@ -117,6 +117,8 @@ class Trainer {
   // Where training stands.
   int fold_ = 0, last_fold_ = 0;
   int epoch_ = 0, begun_epoch_ = 0;  // to be trained now or next; begun last
+  // In which the newest step was made: what a checkpoint is of, also when the next epoch has begun without a step.
+  int step_epoch() const { return epoch_step_ > 0 || epoch_ == 0 ? epoch_ : epoch_ - 1; }
   std::uint64_t epoch_step_ = 0, steps_ = 0;
   bool begun_ = false;      // some fold has been trained
   bool resumed_ = false;    // in the middle of fold_, epoch_, epoch_step_

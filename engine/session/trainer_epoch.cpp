@@ -264,7 +264,7 @@ void Trainer::save(const std::string& reason, const nlohmann::ordered_json& metr
   take_gradient_norms();
   RunCheckpoint row;
   row.step = static_cast<std::int64_t>(steps_);
-  row.epoch = begun_epoch_;
+  row.epoch = step_epoch();
   row.reason = reason;
   row.kind = "full";
   row.rejected = reason == "rejected";

@@ -133,7 +133,7 @@ std::map<std::string, std::string> Trainer::checkpoint_metadata(const std::strin
       {"config_hash", config_hash(config_)},
       {"step", std::to_string(steps_)},
       {"fold", std::to_string(fold_)},
-      {"epoch", std::to_string(begun_epoch_)},
+      {"epoch", std::to_string(step_epoch())},
       {"metrics", metrics.dump()},
       {"reason", reason},
       {"pinned_algorithms", device_->pinned_algorithms()},
@@ -177,7 +177,7 @@ void Trainer::resume(const std::filesystem::path& checkpoint) {
     }
     s.reward_scale = state.at("reward_scale").get<float>();
     s.fold = static_cast<std::uint32_t>(model.fold);
-    s.epoch = static_cast<std::uint32_t>(model.epoch);
+    s.epoch = static_cast<std::uint32_t>(collected_ ? epoch_ : model.epoch);  // as the collection left it
     s.c51_alpha_floor = state.at("c51_alpha_floor").get<float>();
   });
   apply_controlled(0);

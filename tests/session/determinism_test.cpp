@@ -60,6 +60,39 @@ TEST_F(Determinism, PausedSteppedAndSaved) {
   EXPECT_EQ(commands[1].step, at);
   EXPECT_EQ(commands[2].step, at + 1) << "one step was taken while paused";
   expect_identical(reference_, session.checkpoints().back());
+  // Wherever the pause fell, also between two epochs: a checkpoint is of the epoch in which its newest step was made.
+  for (const auto& path : session.checkpoints()) {
+    const auto file = SafetensorsFile::open(path);
+    const int step = std::stoi(file.metadata().at("step")), c = tiny_config().training.steps_per_epoch;
+    EXPECT_EQ(std::stoi(file.metadata().at("epoch")), (step - 1) / c % tiny_config().training.epochs) << path;
+  }
+}
+
+TEST_F(Determinism, PausedAtEveryStepAroundAnEpochsEnd) {
+  Session session(tiny_config(), options_in(folder_ / "around"));
+  ASSERT_TRUE(wait_for(session, 60, [](const SessionStatus& s) { return s.step >= 1; }));
+  session.post(command(CommandKind::pause));
+  ASSERT_TRUE(wait_for(session, 60, [](const SessionStatus& s) { return s.state == SessionState::paused; }));
+  const auto paused_at = static_cast<int>(session.status()->step);
+  for (int step = paused_at; step < 28; ++step) session.post(command(CommandKind::one_step));
+  // The epoch of 30 ends within these; each save is of the step before it.
+  for (int i = 0; i < 5; ++i) {
+    session.post(command(CommandKind::one_step));
+    session.post(command(CommandKind::save_checkpoint));
+  }
+  session.post(command(CommandKind::resume));
+  ASSERT_TRUE(session.wait(120));
+  ASSERT_EQ(session.status()->state, SessionState::finished) << session.status()->reason;
+  int manual = 0;
+  for (const auto& path : session.checkpoints()) {
+    if (path.filename().string().find("manual") == std::string::npos) continue;
+    ++manual;
+    const auto file = SafetensorsFile::open(path);
+    const int step = std::stoi(file.metadata().at("step"));
+    EXPECT_EQ(std::stoi(file.metadata().at("epoch")), (step - 1) / 30) << path;
+  }
+  EXPECT_GT(manual, 1);
+  expect_identical(reference_, session.checkpoints().back());
 }
 
 TEST_F(Determinism, AnotherSeedDiffers) {

@@ -128,13 +128,12 @@ void reopenFromRuns(WindowRig& rig) {
   ASSERT_TRUE(rig.spin([&] { return window.stored().loaded(); })) << window.messageText().toStdString();
 }
 
-// As the list shows them; with times, sizes and epochs left away: a checkpoint saved between two epochs is counted to
-// either.
+// As the list shows them; with times and sizes left away.
 std::vector<std::string> checkpointPlaces(const RunData& data) {
   std::vector<std::string> out;
   for (const CheckpointView& c : data.checkpoints()) {
-    out.push_back(fmt::format("{} step {} fold {} sharpe {:.6g}", c.reason.toStdString(), c.step, c.fold,
-                              metricOf(c.metrics, "sharpe")));
+    out.push_back(fmt::format("{} step {} fold {} epoch {} sharpe {:.6g}", c.reason.toStdString(), c.step, c.fold,
+                              c.epoch, metricOf(c.metrics, "sharpe")));
   }
   std::sort(out.begin(), out.end());
   return out;
