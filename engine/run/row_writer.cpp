@@ -48,8 +48,9 @@ RowWriter::RowWriter(const std::filesystem::path& file, const TelemetryColumns& 
   journal.reset();
   // A kill of the process loses nothing committed; a power cut may lose the last commits, never the file.
   database_.execute("PRAGMA synchronous = NORMAL");
-  migrate_run_database(database_);
+  // Tables and telemetry's columns appear at once: a reader sees all of them or none.
   database_.execute("BEGIN IMMEDIATE");
+  migrate_run_database(database_);
   prepare_telemetry(RunTable::steps, {"wall", "bucket"}, columns.steps);
   prepare_telemetry(RunTable::steps_min, {"id"}, columns.steps);
   prepare_telemetry(RunTable::steps_max, {"id"}, columns.steps);

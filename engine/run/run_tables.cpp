@@ -71,7 +71,7 @@ void migrate_run_database(const Database& database) {
                 {database.path(), {}, {}, "user_version", "move it away"});
   }
   for (std::int64_t v = version; v < kRunSchemaVersion; ++v) {
-    database.execute(fmt::format("BEGIN IMMEDIATE; {} PRAGMA user_version = {}; COMMIT",
+    database.execute(fmt::format("SAVEPOINT migration; {} PRAGMA user_version = {}; RELEASE migration",
                                  kMigrations[static_cast<std::size_t>(v)], v + 1));
   }
 }

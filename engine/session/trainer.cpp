@@ -54,6 +54,7 @@ Trainer::Flow Trainer::train_folds(int first, int last) {
   rate_steps_ = steps_;
   Flow flow = Flow::go_on;
   for (int index = first; index <= last && flow == Flow::go_on; ++index) flow = run_fold(index);
+  paused_ = false;  // the last single step may have ended the last fold
   return flow;
 }
 
@@ -117,7 +118,7 @@ Trainer::Flow Trainer::run_epoch() {
   if (flow != Flow::go_on) return flow;
   begun_epoch_ = epoch_;
   show_progress();
-  set_state(SessionState::training);
+  set_state(paused_ ? SessionState::paused : SessionState::training);
   resumed_ = false;
   if (!collected_) {
     flow = collect();
@@ -157,12 +158,18 @@ Trainer::Flow Trainer::run_steps() {
   const auto steps = static_cast<std::uint64_t>(config_.training.steps_per_epoch);
   while (epoch_step_ < steps) {
     if (session_.options_.max_steps && steps_ >= session_.options_.max_steps) return Flow::limit;
-    if (session_.has_command()) {
+    if (!single_step_ && (paused_ || session_.has_command())) {
       const Flow flow = obey(false);
       if (flow != Flow::go_on) return flow;
       continue;
     }
     const Flow flow = one_step();
+    if (single_step_) {
+      learner_->drain();
+      show_progress();
+      session_.finish(*single_step_, fmt::format("step {}", steps_));
+      single_step_.reset();
+    }
     if (flow != Flow::go_on) return flow;
   }
   if (session_.options_.max_steps && steps_ >= session_.options_.max_steps) return Flow::limit;
@@ -170,7 +177,6 @@ Trainer::Flow Trainer::run_steps() {
 }
 
 Trainer::Flow Trainer::one_step() {
-  begun_epoch_ = epoch_;  // also where a paused session steps at an epoch's start
   learner_->step();
   ++steps_;
   ++epoch_step_;
@@ -234,7 +240,7 @@ Trainer::Flow Trainer::obey(bool wait) {
     if (!pending) return Flow::go_on;
     const Flow flow = command(*pending);
     if (flow != Flow::go_on) return flow;
-    if (wait) return Flow::go_on;
+    if (wait || single_step_) return Flow::go_on;
   }
 }
 
@@ -269,18 +275,10 @@ Trainer::Flow Trainer::command(const Session::Pending& pending) {
         rate_started_ = steady_seconds();
         rate_steps_ = steps_;
         break;
-      case CommandKind::one_step: {
+      case CommandKind::one_step:
         if (!paused_) throw usage_error("one step at a time needs a paused session");
-        if (!collected_) {  // paused at an epoch's start: a step needs its experience first
-          const Flow collected = collect();
-          if (collected != Flow::go_on) return collected;
-        }
-        const Flow flow = one_step();
-        learner_->drain();
-        show_progress();
-        session_.finish(pending.number, fmt::format("step {}", steps_));
-        return flow;
-      }
+        single_step_ = pending.number;  // taken where all steps are, with what an epoch's start or end brings along
+        return Flow::go_on;
       case CommandKind::save_checkpoint:
         if (!begun_) throw usage_error("there is nothing to save yet");
         if (deferred_save_) throw usage_error("a checkpoint waits for the validation to be saved already");

@@ -124,6 +124,7 @@ class Trainer {
   bool resumed_ = false;    // in the middle of fold_, epoch_, epoch_step_
   bool collected_ = false;  // this epoch's experience is in the replay
   bool paused_ = false;
+  std::optional<std::uint64_t> single_step_;  // a paused session's command to take one, not yet done
   FoldModel model_;
   RewardStatistics rewards_, next_rewards_;  // in use; of this epoch's collection, for the next one
   bool has_scale_ = false;

@@ -74,7 +74,7 @@ Trainer::Flow Trainer::end_epoch() {
   rewards_ = next_rewards_;
   if (every > 0 && epoch_ % every == 0 && !last) save("periodic");
   show_progress();
-  set_state(SessionState::training);
+  set_state(paused_ ? SessionState::paused : SessionState::training);
   return Flow::go_on;
 }
 
