@@ -85,8 +85,8 @@ nlohmann::json CliResult::document() const {
 }
 
 CliResult run_cli(const std::vector<std::string>& words, const CliOptions& options) {
-  char pattern[] = "/tmp/foxhunt-cli-XXXXXX";
-  const std::filesystem::path scratch = mkdtemp(pattern);
+  std::string pattern = (std::filesystem::temp_directory_path() / "foxhunt-cli-XXXXXX").string();
+  const std::filesystem::path scratch = mkdtemp(pattern.data());
   const pid_t child = fork();
   if (child == 0) {
     if (options.largest_file) limit_files(options.largest_file);

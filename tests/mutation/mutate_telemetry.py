@@ -21,6 +21,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -345,7 +346,7 @@ namespace {{ template <class T> T fh_mutated(int site, T place) {{
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=Path, default=ROOT / "build/release", help="build folder with the tests built")
-    parser.add_argument("--work", type=Path, default=Path("/tmp/foxhunt-mutants"), help="scratch folder")
+    parser.add_argument("--work", type=Path, default=Path(tempfile.gettempdir()) / "foxhunt-mutants", help="scratch folder")
     parser.add_argument("--only", default="", help="one header")
     parser.add_argument("--list", action="store_true", help="list the mutants, run nothing")
     parser.add_argument("--new", action="store_true", help="take the listed equivalent ones for granted")

@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
+#include <atomic>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "engine/run/run_folder.h"
 #include "engine/run/run_list.h"
@@ -29,6 +31,25 @@ void sql(const std::filesystem::path& folder, const char* text) {
   ASSERT_EQ(sqlite3_open((folder / "run.sqlite").c_str(), &database), SQLITE_OK);
   ASSERT_EQ(sqlite3_exec(database, text, nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(database);
   sqlite3_close(database);
+}
+
+// Another process may look from the moment when run.json is there.
+TEST(RunReader, SeesTheColumnsOfTelemetryAllOrNone) {
+  const auto scratch = test::scratch_folder();
+  for (int i = 0; i < 40; ++i) {
+    const auto folder = scratch / std::to_string(i);
+    std::atomic<bool> made{false};
+    std::thread looking([&] {
+      while (!made) {
+        if (!std::filesystem::exists(folder / "run.json")) continue;
+        const auto columns = RunReader::open(folder).columns(RunTable::steps);
+        if (!columns.empty()) EXPECT_EQ(columns.size(), 2 + small_columns().steps.size());
+      }
+    });
+    const auto store = RunStore::create_at(folder, small_info(), small_columns());
+    made = true;
+    looking.join();
+  }
 }
 
 TEST(RunInfo, RoundTripKeepsUnknownMembersAndBigSeeds) {
