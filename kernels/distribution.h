@@ -1,6 +1,6 @@
-// The dueling return distribution of one row and branch: logits = v + adv - mean_a adv, softmax over atoms, expectation and variance.
-// Output buffers of the heads are [layers, R, wide]: layer 0 the value (Z columns), layer 1 + d the advantages of branch d (A_d x Z).
-// Family `distribution`.
+// The dueling return distribution of one row and branch: logits = v + adv - mean_a adv, softmax over atoms, expectation
+// and variance. Output buffers of the heads are [layers, R, wide]: layer 0 the value (Z columns), layer 1 + d the
+// advantages of branch d (A_d x Z). Family `distribution`.
 #pragma once
 
 #include "kernels/control.h"
@@ -12,12 +12,12 @@ namespace foxhunt::kernels {
 inline constexpr int kMaxBranchActions = 16;
 
 struct BranchSizes {
-  int32_t branches, atoms, actions;      // actions: of all branches
+  int32_t branches, atoms, actions;  // actions: of all branches
   int32_t count[kMaxBranches], first[kMaxBranches];
 };
 
 struct Heads {
-  const float* out;   // [layers, rows, wide]
+  const float* out;  // [layers, rows, wide]
   int64_t rows;
   int32_t wide;
   FH_METHOD const float* value(int64_t row) const { return out + row * wide; }
@@ -95,26 +95,37 @@ FH_FN void expected_q(const Block& block, const ExpectedQArgs& a) {
   }
 }
 
-// Categorical projection of reward + discount z onto the support (Bellemare et al. 2017): every atom's mass goes to its two neighbours,
-// an atom hit exactly keeps its whole mass. Places are kept as whole part and fraction, from double: fp32 would lose 4e-6 at atom 50.
-// target[z] gathers the atoms in ascending order, whatever the number of lanes. `place`, `share`: scratch of Z each; calls team.sync.
+// Where the mass of one atom of reward + discount z goes: `share` of it to atom whole + 1, the rest to atom whole.
+struct AtomPlace {
+  int32_t whole;
+  float share;
+};
+FH_FN AtomPlace place_atom(const Settings& s, int d, int atoms, float reward, float discount, int z) {
+  const double low = s.v_min[d], high = s.v_max[d], scale = (atoms - 1) / (high - low);
+  const double value = low + (high - low) * z / (atoms - 1);
+  double t = reward + discount * value;
+  t = t < low ? low : (t > high ? high : t);
+  const double b = (t - low) * scale;
+  int whole = static_cast<int>(b);
+  double fraction = b - whole;
+  if (whole >= atoms - 1) {
+    whole = atoms - 2;
+    fraction = 1;
+  }
+  // A NaN reward must stay visible: it goes into the share.
+  return {t == t ? whole : 0, static_cast<float>(t == t ? fraction : t)};
+}
+
+// Categorical projection of reward + discount z onto the support (Bellemare et al. 2017): every atom's mass goes to its
+// two neighbours, an atom hit exactly keeps its whole mass. Places are kept as whole part and fraction, from double:
+// fp32 would lose 4e-6 at atom 50. target[z] gathers the atoms in ascending order, whatever the number of lanes.
+// `place`, `share`: scratch of Z each; calls team.sync.
 FH_FN void project(const Team& team, const Settings& s, int d, int atoms, const float* p, float reward, float discount,
                    int32_t* place, float* share, float* target) {
-  const double low = s.v_min[d], high = s.v_max[d], scale = (atoms - 1) / (high - low);
   team_each(team, atoms, [&](int z) {
-    const double value = low + (high - low) * z / (atoms - 1);
-    double t = reward + discount * value;
-    t = t < low ? low : (t > high ? high : t);
-    const double b = (t - low) * scale;
-    int whole = static_cast<int>(b);
-    double fraction = b - whole;
-    if (whole >= atoms - 1) {
-      whole = atoms - 2;
-      fraction = 1;
-    }
-    // A NaN reward must stay visible: it goes into the share.
-    place[z] = t == t ? whole : 0;
-    share[z] = static_cast<float>(t == t ? fraction : t);
+    const AtomPlace at = place_atom(s, d, atoms, reward, discount, z);
+    place[z] = at.whole;
+    share[z] = at.share;
   });
 #if FH_DEVICE
   team.sync();
@@ -142,7 +153,7 @@ struct ProjectRowsArgs {
   const float* reward;         // [R]
   const float* discount;       // [R]
   const Control* control;
-  float* target;               // [R, Z] overwritten
+  float* target;  // [R, Z] overwritten
   int32_t rows, atoms, branch;
 };
 

@@ -81,23 +81,14 @@ FH_FN void lane_softmax(const Team& team, LaneRow& x, const float* support, floa
 // bisection. p, place, share: scratch of `atoms` each.
 FH_FN void lane_project(const Team& team, const Settings& s, int d, int atoms, const float* mine, float reward,
                         float discount, float* p, int32_t* place, float* share, float* target) {
-  const double low = s.v_min[d], high = s.v_max[d], scale = (atoms - 1) / (high - low);
   FH_UNROLL
   for (int j = 0; j < kLaneAtoms; ++j) {
     const int z = team.lane + 32 * j;
     if (z >= atoms) continue;
-    double t = reward + discount * (low + (high - low) * z / (atoms - 1));
-    t = t < low ? low : (t > high ? high : t);
-    const double b = (t - low) * scale;
-    int whole = static_cast<int>(b);
-    double fraction = b - whole;
-    if (whole >= atoms - 1) {
-      whole = atoms - 2;
-      fraction = 1;
-    }
+    const AtomPlace at = place_atom(s, d, atoms, reward, discount, z);
     p[z] = mine[j];
-    place[z] = t == t ? whole : 0;  // a NaN reward stays visible in the share
-    share[z] = static_cast<float>(t == t ? fraction : t);
+    place[z] = at.whole;
+    share[z] = at.share;
   }
   team.sync();
   FH_UNROLL
