@@ -15,6 +15,7 @@
 #include "engine/learner/learner.h"
 #include "engine/learner/policy.h"
 #include "engine/market/market_loader.h"
+#include "tests/environment/test_market.h"
 
 namespace foxhunt {
 namespace {
@@ -24,26 +25,6 @@ constexpr std::int64_t kTimesteps = 200;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-// Acts by the first 13 numbers of the state: an actor that costs one small copy a row.
-Actor plain_actor(device::Device& device, device::Buffer<float>& states, device::Buffer<float>& q,
-                  device::MappedBuffer<float>& variance, int rows) {
-  const auto n = static_cast<std::size_t>(rows);
-  states = {device, n * 96};
-  q = {device, n * 13};
-  variance = {device, n * 13};
-  std::fill_n(variance.host(), variance.size(), 40.0F);
-  return {
-      rows,
-      96,
-      states.data(),
-      q.data(),
-      q.data(),
-      variance.device(),
-      [rows, from = states.data(), to = q.data()](device::Recorder& recorder, const float*, const kernels::Control*) {
-        for (int i = 0; i < rows; ++i) recorder.copy(to + i * 13, from + i * 96, 13 * sizeof(float));
-      }};
 }
 
 // Environment steps a second, best of five collections.
@@ -105,10 +86,8 @@ void run(int environments, int threads) {
   collecting.contract = {0.25, 50, 2.0, 0, 1};
   collecting.rules = {16, 1e6, 0.5, 3.0, 0.25, {1, 1, 0.01, 0.1, 0.1, 0.02}};
 
-  device::Buffer<float> states, q;
-  device::MappedBuffer<float> variance;
-  Collector bare(*device, collector_target(learner), plain_actor(*device, states, q, variance, environments), market,
-                 collecting);
+  test::FeatureActor plain(*device, environments, 40.0F);  // costs one small copy a row
+  Collector bare(*device, collector_target(learner), plain.actor, market, collecting);
   bare.begin_fold({0, table.rows()});
   const double without = rate(bare, environments);
   Policy noisy(*device, options.config, learner.table(), environments, "collect", device::Precision::fp32);
