@@ -4,6 +4,7 @@
 
 #include "engine/base/error.h"
 #include "engine/config/load_config.h"
+#include "engine/telemetry/rule_monitor.h"
 
 namespace foxhunt {
 namespace {
@@ -60,6 +61,9 @@ void check_learner(const Checker& checker, const LearnerConfig& learner) {
 }
 
 void check_data(const Checker& checker, const DataConfig& data) {
+  checker.require(data.decimal_sign.empty() || data.decimal_sign != data.thousands_sign, "data.thousands_sign",
+                  fmt::format("data.thousands_sign and data.decimal_sign are both \"{}\"", data.decimal_sign),
+                  "one sign cannot be both: change one of them, or leave one empty");
   if (!data.simulated) return;
   checker.require(data.ohlcv.empty() && data.mbp10.empty() && data.trades.empty(), "data.simulated",
                   "data.simulated is given beside data files",
@@ -68,12 +72,21 @@ void check_data(const Checker& checker, const DataConfig& data) {
                   "the simulator always makes book and trades: leave it at \"required\"");
 }
 
+void check_rules(const std::vector<std::string>& rules, const std::string& file) {
+  try {
+    telemetry::parse_rules(rules);
+  } catch (const Error& error) {
+    throw usage_error(error.what(), {file, {}, {}, error.place().field, error.place().hint});
+  }
+}
+
 }  // namespace
 
 void check_config(const Config& config, const std::string& file_name) {
   const Checker checker(file_name);
   check_data(checker, config.data);
   check_learner(checker, config.learner);
+  check_rules(config.rules, file_name);
   const EnvironmentConfig& environment = config.environment;
   checker.require(environment.n_step < environment.episode_bars, "environment.n_step",
                   fmt::format("environment.n_step {} does not fit into environment.episode_bars {}", environment.n_step,

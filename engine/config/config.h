@@ -23,7 +23,9 @@ struct DataConfig {
   std::string symbol;                             // empty: the only one in the files
   std::string order_flow = "required";            // required, absent
   std::string timezone;                           // IANA name or "UTC"; empty: naive times are an error
-  std::string delimiter;                          // empty: inferred; else one of , ; tab
+  std::string delimiter;                          // empty: inferred; else one of , ; tab bar space
+  std::string decimal_sign;                       // empty: inferred; . or ,
+  std::string thousands_sign;                     // empty: inferred; none, or one of , . ' space
   std::string timestamp_format;  // empty: inferred; iso8601, mt4, epoch_s, epoch_ms, epoch_us, epoch_ns, midnight_ms
   std::string bar_stamp;         // empty: inferred; open, close
   double price_scale = 0;        // 0: inferred; else file price x this = points
@@ -110,6 +112,7 @@ struct Config {
   TrainingConfig training;
   EvaluationConfig evaluation;
   GuardsConfig guards;
+  std::vector<std::string> rules;  // of the user, as engine/telemetry/rule_text.h reads them
   TelemetryConfig telemetry;
   std::string device = "auto";  // auto, cpu, cuda, cuda:N
   int threads = 0;              // of the host device; 0: all cores

@@ -70,6 +70,7 @@ nlohmann::ordered_json value_schema(const Field& field) {
       if (field.constraint.pattern == Pattern::device) schema["pattern"] = "^(auto|cpu|cuda(:[0-9]{1,3})?)$";
       break;
     case FieldType::paths:
+    case FieldType::texts:
       schema["type"] = "array";
       schema["items"] = {{"type", "string"}, {"minLength", 1}};
       break;

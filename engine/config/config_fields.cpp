@@ -51,6 +51,10 @@ constexpr Constraint a_device() {
   return {.pattern = Pattern::device};
 }
 
+constexpr Constraint rule_texts() {
+  return {.pattern = Pattern::rule};
+}
+
 struct TypeOf {
   const Constraint& constraint;
   bool is_optional;
@@ -62,7 +66,9 @@ struct TypeOf {
     if (!constraint.allowed.empty()) return FieldType::choice;
     return constraint.pattern == Pattern::path ? FieldType::path : FieldType::text;
   }
-  FieldType operator()(const std::vector<std::string>*) const { return FieldType::paths; }
+  FieldType operator()(const std::vector<std::string>*) const {
+    return constraint.pattern == Pattern::path ? FieldType::paths : FieldType::texts;
+  }
   FieldType operator()(const std::vector<double>*) const { return FieldType::numbers; }
   FieldType operator()(const NamedSizes*) const { return FieldType::sizes; }
 };
@@ -174,6 +180,8 @@ const char* field_type_name(FieldType type) {
       return "path";
     case FieldType::paths:
       return "list of paths";
+    case FieldType::texts:
+      return "list of texts";
     case FieldType::numbers:
       return "list of numbers";
     case FieldType::sizes:
@@ -191,6 +199,7 @@ std::string Field::range_text() const {
   }
   if (constraint.pattern == Pattern::date) return "YYYY-MM-DD or empty";
   if (constraint.pattern == Pattern::device) return "auto, cpu, cuda, cuda:N";
+  if (constraint.pattern == Pattern::rule) return "source column condition, options";
   if (is_unsigned) return "0 to 18446744073709551615";
   const bool low = std::isfinite(constraint.minimum), high = std::isfinite(constraint.maximum);
   const auto text = [](double x) { return fmt::format("{:.15g}", x); };

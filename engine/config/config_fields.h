@@ -21,6 +21,7 @@ enum class FieldType {
   choice,   // one of Constraint::allowed
   path,     // made absolute against the configuration file's folder
   paths,    // a list of them
+  texts,    // a list of texts
   numbers,  // a list, each within the range
   sizes,    // a list of [name, size], each size within the range
 };
@@ -28,7 +29,7 @@ enum class FieldType {
 // "integer", "list of [name, size]": as help and errors say it.
 const char* field_type_name(FieldType type);
 
-enum class Pattern { none, path, date, device };
+enum class Pattern { none, path, date, device, rule };
 
 // Allowed values. The constructors below read as the table's third column.
 struct Constraint {

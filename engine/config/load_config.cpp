@@ -12,6 +12,7 @@
 #include "engine/base/error.h"
 #include "engine/base/strict_json.h"
 #include "engine/config/config_fields.h"
+#include "engine/telemetry/rule_monitor.h"
 
 namespace foxhunt {
 namespace {
@@ -156,14 +157,23 @@ class FieldWriter {
     value = node.text;
   }
   void write(const Field& field, const JsonNode& node, std::vector<std::string>& value) const {
-    if (node.kind != JsonKind::array) wrong_type(field, node, "a list of paths");
+    const std::string list = fmt::format("a {}", field_type_name(field.type));
+    if (node.kind != JsonKind::array) wrong_type(field, node, list);
     std::vector<std::string> read;
     for (const JsonNode& item : node.children) {
-      if (!item.is_text() || item.text.empty())
-        wrong_type(field, item, "a list of paths: each a text that is not empty");
+      if (!item.is_text() || item.text.empty()) wrong_type(field, item, list + ": each a text that is not empty");
       read.push_back(item.text);
+      if (field.constraint.pattern == Pattern::rule) check_rules(read, item);
     }
     value = std::move(read);
+  }
+  // The newest of them: one that stands before was checked before.
+  void check_rules(const std::vector<std::string>& rules, const JsonNode& node) const {
+    try {
+      telemetry::parse_rules(rules);
+    } catch (const Error& error) {
+      fail(node, error.place().field, error.what(), error.place().hint);
+    }
   }
   void write(const Field& field, const JsonNode& node, std::vector<double>& value) const {
     if (node.kind != JsonKind::array) wrong_type(field, node, "a list of numbers");
@@ -198,7 +208,8 @@ JsonNode value_node(const Field* field, std::string_view text, const std::string
     node.text = text;
     return node;
   }
-  if (field && field->type == FieldType::paths && !text.starts_with('[')) {
+  const bool is_list = field && (field->type == FieldType::paths || field->type == FieldType::texts);
+  if (is_list && !text.starts_with('[')) {
     node.kind = JsonKind::array;
     if (text.empty()) return node;
     node.children.emplace_back().kind = JsonKind::text;

@@ -92,19 +92,22 @@ RecorderState RunRecorder::state() const {
 }
 
 void RunRecorder::drain() {
-  if (!state_.error.empty()) return;
   const double wall = wall_now();
+  drain_steps(wall, std::max(wall - last_drain_, 0.0));
+  drain_snapshot(wall);
+  last_drain_ = wall;
+}
+
+void RunRecorder::into_sink(const std::function<void()>& write) {
+  if (!state_.error.empty()) return;
   try {
-    drain_steps(wall, std::max(wall - last_drain_, 0.0));
-    drain_snapshot(wall);
+    write();
   } catch (const std::exception& error) {
     state_.error = error.what();
     log_error("recording of telemetry has ended: {}", error.what());
   }
-  last_drain_ = wall;
 }
 
-// Rows that a quiet moment did not use are kept for one second.
 void RunRecorder::drain_steps(double wall, double elapsed) {
   records_.clear();
   rows_.clear();
@@ -115,8 +118,14 @@ void RunRecorder::drain_steps(double wall, double elapsed) {
   state_.torn = ring_.torn();
   for (const StepRecord& record : records_) rows_.push_back({wall, record});
   flight_.add(rows_);
+  into_sink([&] { write_steps(wall, elapsed, ring_.missed() - missed); });
+  if (options_.rules) options_.rules->observe(rows_);
+}
+
+// Rows that a quiet moment did not use are kept for one second.
+void RunRecorder::write_steps(double wall, double elapsed, std::uint64_t missed) {
   budget_ = std::min(budget_ + elapsed * options_.rows_per_second, options_.rows_per_second);
-  if (ring_.missed() > missed) sink_.missed_steps(wall, ring_.missed() - missed);
+  if (missed > 0) sink_.missed_steps(wall, missed);
   if (rows_.empty()) return;
   const std::uint64_t before = state_.rows + state_.buckets;
   write_rows(rows_, static_cast<std::size_t>(std::max(budget_, 1.0)), sink_, state_);
@@ -136,16 +145,19 @@ void RunRecorder::drain_snapshot(double wall) {
   const bool fresh = snapshot.health_snapshots != last_snapshot_;
   const bool due = wall - last_signals_ >= 1 / options_.signals_per_second;
   if (snapshot.signal_step != last_signal_step_ && (fresh || due)) {
-    sink_.signals_row(wall, snapshot.signal_step, snapshot.signals);
+    into_sink([&] { sink_.signals_row(wall, snapshot.signal_step, snapshot.signals); });
+    if (options_.rules) options_.rules->observe_signals(wall, snapshot.signal_step, snapshot.signals);
     last_signals_ = wall;
   }
   last_signal_step_ = snapshot.signal_step;
-  if (fresh) {
+  if (!fresh) return;
+  into_sink([&] {
     sink_.health_row(wall, snapshot.health);
     ++state_.health_rows;
-    state_.health_skipped += snapshot.health_snapshots - last_snapshot_ - 1;
-    last_snapshot_ = snapshot.health_snapshots;
-  }
+  });
+  if (options_.rules) options_.rules->observe_health(wall, snapshot.health);
+  state_.health_skipped += snapshot.health_snapshots - last_snapshot_ - 1;
+  last_snapshot_ = snapshot.health_snapshots;
 }
 
 }  // namespace foxhunt::telemetry

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "engine/telemetry/flight_recorder.h"
+#include "engine/telemetry/rule_monitor.h"
 #include "engine/telemetry/step_ring_reader.h"
 
 namespace foxhunt::telemetry {
@@ -20,7 +22,8 @@ struct RecorderOptions {
   double signals_per_second = 5;  // rows of the signal bus, while it moves
   double pace_seconds = 0.025;    // between drains: 4,096 records last that long up to 160,000 steps a second
   double flight_seconds = 10;
-  std::uint64_t next_step = 0;  // as StepRingReader's
+  std::uint64_t next_step = 0;   // as StepRingReader's
+  RuleMonitor* rules = nullptr;  // sees every step that is drained, also after recording has ended; may be null
 };
 
 struct RecorderState {
@@ -55,8 +58,10 @@ class RunRecorder {
 
  private:
   void run();
-  void drain();  // with mutex_ held
+  void drain();                                        // with mutex_ held
+  void into_sink(const std::function<void()>& write);  // unless recording has ended
   void drain_steps(double wall, double elapsed);
+  void write_steps(double wall, double elapsed, std::uint64_t missed);
   void drain_snapshot(double wall);
 
   RecorderOptions options_;

@@ -153,6 +153,11 @@ class Parser {
       rule.cool_down = number("a number of seconds");
       return;
     }
+    if (next_is("off")) {
+      ++at_;
+      rule.enabled = false;
+      return;
+    }
     const bool numeric = !done() && words_[at_].text.find_first_not_of("+-0123456789.") == std::string_view::npos;
     if (numeric) {
       rule.needed = count("a whole number of samples");
@@ -161,7 +166,7 @@ class Parser {
       return;
     }
     rule.action = rule_action(
-        take({"cool_down", "mark", "notify", "checkpoint", "pause", "stop"}, "an option or an action").text);
+        take({"cool_down", "mark", "notify", "checkpoint", "pause", "stop", "off"}, "an option or an action").text);
   }
 
   std::string_view text_;
@@ -217,8 +222,8 @@ std::string rule_text(const Rule& rule) {
   } else {
     text += fmt::format(" {}", rule.threshold);
   }
-  return fmt::format("{}, {} of {}, cool_down {}, {}", text, rule.needed, rule.of, rule.cool_down,
-                     rule_word(rule.action));
+  return fmt::format("{}, {} of {}, cool_down {}, {}{}", text, rule.needed, rule.of, rule.cool_down,
+                     rule_word(rule.action), rule.enabled ? "" : ", off");
 }
 
 }  // namespace foxhunt::telemetry

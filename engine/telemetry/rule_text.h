@@ -9,10 +9,11 @@
 // condition = ("above" | "below") number
 //           | "rises" number "sigma" "over" count                above mean + number x deviation of `count` samples
 //           | "no_progress" count ["by" number] ["lower" | "higher"]   no better value for `count` samples
-// option    = count "of" count | "cool_down" seconds | action
+// option    = count "of" count | "cool_down" seconds | action | "off"
 // action    = "mark" | "notify" | "checkpoint" | "pause" | "stop"
 //
-// What is left out keeps the default of `Rule`. Words are separated by blanks; case matters.
+// What is left out keeps the default of `Rule`; "off" keeps the rule without setting it to work. Words are separated by
+// blanks; case matters.
 #pragma once
 
 #include <cstddef>

@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "engine/base/error.h"
 
@@ -16,6 +18,7 @@ constexpr std::array<std::string_view, 3> kSources = {"step", "signal", "health"
 constexpr std::array<std::string_view, 4> kKinds = {"above", "below", "rises", "no_progress"};
 constexpr std::array<std::string_view, 5> kActions = {"mark", "notify", "checkpoint", "pause", "stop"};
 constexpr int kMaxSamples = 1'000'000;
+constexpr int kMaxWindow = 10'000;  // of rises, which looks at all of it with every sample
 
 template <class Enum, std::size_t N>
 Enum parse(std::string_view word, const std::array<std::string_view, N>& words, const char* field) {
@@ -83,7 +86,7 @@ void check_rule(const Rule& rule) {
   check_count(rule, "needed", rule.needed, 1, rule.of);
   check_number(rule, "cool_down", rule.cool_down, 0);
   if (rule.kind == RuleKind::rises) {
-    check_count(rule, "window", rule.window, 2, kMaxSamples);
+    check_count(rule, "window", rule.window, 2, kMaxWindow);
     check_number(rule, "sigmas", rule.sigmas, 0);
   } else if (rule.kind == RuleKind::no_progress) {
     check_count(rule, "window", rule.window, 1, kMaxSamples);
@@ -99,21 +102,16 @@ RuleState::RuleState(Rule rule) : rule_(std::move(rule)) {
 }
 
 // Mean and standard deviation (of the population) of the `window` samples before this one.
-bool RuleState::rises(double value, std::string& reason) {
-  bool met = false;
+bool RuleState::rises(double value) {
+  bool met = !std::isfinite(value);
   if (static_cast<int>(window_.size()) == rule_.window) {
     double mean = 0, square = 0;
     for (double x : window_) mean += x;
     mean /= rule_.window;
     for (double x : window_) square += (x - mean) * (x - mean);
-    const double deviation = std::sqrt(square / rule_.window), bound = mean + rule_.sigmas * deviation;
-    met = !(value <= bound);
-    if (met)
-      reason =
-          fmt::format("{} = {:.6g} is above {:.6g} + {} x {:.6g}", rule_.column, value, mean, rule_.sigmas, deviation);
-  } else if (!std::isfinite(value)) {
-    met = true;
-    reason = fmt::format("{} = {}", rule_.column, value);
+    mean_ = mean;
+    deviation_ = std::sqrt(square / rule_.window);
+    met = !(value <= mean_ + rule_.sigmas * deviation_);
   }
   if (std::isfinite(value)) {
     window_.push_back(value);
@@ -122,7 +120,7 @@ bool RuleState::rises(double value, std::string& reason) {
   return met;
 }
 
-bool RuleState::stands_still(double value, std::string& reason) {
+bool RuleState::stands_still(double value) {
   const double sign = rule_.lower_is_better ? -1 : 1;
   const bool better = std::isfinite(value) && (!has_best_ || sign * (value - best_) > rule_.threshold);
   if (better) {
@@ -131,31 +129,42 @@ bool RuleState::stands_still(double value, std::string& reason) {
     since_best_ = 0;
     return false;
   }
-  if (++since_best_ < rule_.window) return false;
-  reason = has_best_ ? fmt::format("{} has not improved on {:.6g} for {} samples", rule_.column, best_, since_best_)
-                     : fmt::format("{} has had no finite value for {} samples", rule_.column, since_best_);
-  return true;
+  return ++since_best_ >= rule_.window;
 }
 
-bool RuleState::condition(double value, std::string& reason) {
+bool RuleState::condition(double value) {
   switch (rule_.kind) {
     case RuleKind::above:
-      reason = fmt::format("{} = {:.6g} is above {:.6g}", rule_.column, value, rule_.threshold);
       return !std::isfinite(value) || value > rule_.threshold;
     case RuleKind::below:
-      reason = fmt::format("{} = {:.6g} is below {:.6g}", rule_.column, value, rule_.threshold);
       return !std::isfinite(value) || value < rule_.threshold;
     case RuleKind::rises:
-      return rises(value, reason);
+      return rises(value);
     case RuleKind::no_progress:
-      return stands_still(value, reason);
+      return stands_still(value);
   }
   return false;
 }
 
+std::string RuleState::reason(double value) const {
+  std::string text;
+  if (rule_.kind == RuleKind::no_progress) {
+    text = has_best_ ? fmt::format("{} has not improved on {:.6g} for {} samples", rule_.column, best_, since_best_)
+                     : fmt::format("{} has had no finite value for {} samples", rule_.column, since_best_);
+  } else if (!std::isfinite(value)) {
+    text = fmt::format("{} = {}, which is no number", rule_.column, value);
+  } else if (rule_.kind == RuleKind::rises) {
+    text =
+        fmt::format("{} = {:.6g} is above {:.6g} + {} x {:.6g}", rule_.column, value, mean_, rule_.sigmas, deviation_);
+  } else {
+    text = fmt::format("{} = {:.6g} is {} {:.6g}", rule_.column, value, rule_word(rule_.kind), rule_.threshold);
+  }
+  if (rule_.of > 1) text += fmt::format(", in {} of the last {} samples", met_count_, met_.size());
+  return text;
+}
+
 bool RuleState::observe(const RuleSample& sample, RuleEvent& event) {
-  std::string reason;
-  const bool met = condition(sample.value, reason);
+  const bool met = condition(sample.value);
   met_.push_back(met);
   met_count_ += met ? 1 : 0;
   if (static_cast<int>(met_.size()) > rule_.of) {
@@ -166,14 +175,17 @@ bool RuleState::observe(const RuleSample& sample, RuleEvent& event) {
   if (fired_ && sample.wall - last_fired_ < rule_.cool_down) return false;
   fired_ = true;
   last_fired_ = sample.wall;
-  if (rule_.of > 1) reason += fmt::format(", in {} of the last {} samples", met_count_, met_.size());
-  event = {rule_.name, rule_.action, sample.wall, sample.step, sample.value, reason};
+  event = {rule_.name, rule_.action, sample.wall, sample.step, sample.value, reason(sample.value), 0, 0};
   return true;
 }
 
 void RuleEngine::set(std::vector<Rule> rules) {
   std::vector<RuleState> states;
-  for (Rule& rule : rules) states.emplace_back(std::move(rule));
+  for (Rule& rule : rules) {
+    const auto same =
+        std::find_if(states_.begin(), states_.end(), [&](const RuleState& old) { return old.rule() == rule; });
+    states.push_back(same != states_.end() ? *same : RuleState(std::move(rule)));
+  }
   states_ = std::move(states);
 }
 
@@ -181,7 +193,7 @@ std::vector<RuleEvent> RuleEngine::observe(double wall, const StepRecord& record
   std::vector<RuleEvent> events;
   RuleEvent event;
   for (RuleState& state : states_) {
-    if (state.rule().source != RuleSource::step) continue;
+    if (!state.at_work(RuleSource::step)) continue;
     if (state.observe({wall, record.step, word_value(record, state.index())}, event)) events.push_back(event);
   }
   return events;
@@ -192,7 +204,7 @@ std::vector<RuleEvent> RuleEngine::observe_signals(double wall, std::uint64_t st
   std::vector<RuleEvent> events;
   RuleEvent event;
   for (RuleState& state : states_) {
-    if (state.rule().source != RuleSource::signal) continue;
+    if (!state.at_work(RuleSource::signal)) continue;
     if (state.observe({wall, step, signals[state.index()]}, event)) events.push_back(event);
   }
   return events;
@@ -202,7 +214,7 @@ std::vector<RuleEvent> RuleEngine::observe_health(double wall, const HealthDiag&
   std::vector<RuleEvent> events;
   RuleEvent event;
   for (RuleState& state : states_) {
-    if (state.rule().source != RuleSource::health) continue;
+    if (!state.at_work(RuleSource::health)) continue;
     if (state.observe({wall, health.step, word_value(health, state.index())}, event)) events.push_back(event);
   }
   return events;

@@ -39,6 +39,9 @@ struct Rule {
   int needed = 1, of = 1;
   double cool_down = 60;  // seconds after firing in which it stays silent
   RuleAction action = RuleAction::mark;
+  bool enabled = true;  // off: kept, but not at work in a live session
+
+  bool operator==(const Rule&) const = default;
 };
 
 // Throws usage_error naming the field: an unknown column, a window below 2, needed above of, ...
@@ -56,7 +59,8 @@ struct RuleEvent {
   double wall = 0;
   std::uint64_t step = 0;
   double value = 0;
-  std::string reason;  // a sentence
+  std::string reason;                 // a sentence
+  std::uint32_t fold = 0, epoch = 0;  // of the newest step; 0 in a back-test
 };
 
 // One rule at work.
@@ -68,16 +72,19 @@ class RuleState {
   // conditions above, below and rises, and is no improvement.
   bool observe(const RuleSample& sample, RuleEvent& event);
   const Rule& rule() const { return rule_; }
+  bool at_work(RuleSource source) const { return rule_.enabled && rule_.source == source; }
   int index() const { return index_; }  // of the column in its table
 
  private:
-  bool condition(double value, std::string& reason);
-  bool rises(double value, std::string& reason);
-  bool stands_still(double value, std::string& reason);
+  bool condition(double value);
+  bool rises(double value);
+  bool stands_still(double value);
+  std::string reason(double value) const;  // why the newest sample met the condition
 
   Rule rule_;
   int index_ = 0;
   std::deque<double> window_;
+  double mean_ = 0, deviation_ = 0;  // of the window before the newest sample
   std::deque<bool> met_;
   int met_count_ = 0;
   double best_ = 0;
@@ -87,10 +94,11 @@ class RuleState {
   double last_fired_ = 0;
 };
 
-// All rules of a session.
+// All rules of a session. Those that are not enabled see nothing.
 class RuleEngine {
  public:
-  void set(std::vector<Rule> rules);  // checked; begins anew
+  // Checked. A rule that was there as it is keeps what it has seen; the others begin anew.
+  void set(std::vector<Rule> rules);
   // Each takes one row of its source and returns what fired.
   std::vector<RuleEvent> observe(double wall, const StepRecord& record);
   std::vector<RuleEvent> observe_signals(double wall, std::uint64_t step, std::span<const float> signals);

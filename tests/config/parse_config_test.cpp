@@ -57,6 +57,17 @@ TEST(ParseConfig, SimulatedSectionIsAbsentUnlessGiven) {
   check_training_config(config);
 }
 
+TEST(ParseConfig, OneSignCannotBeDecimalAndGrouping) {
+  EXPECT_EQ(parse("{}", {"data.decimal_sign=,", "data.thousands_sign=."}).data.decimal_sign, ",");
+  try {
+    parse("{}", {"data.decimal_sign=,", "data.thousands_sign=,"});
+    ADD_FAILURE() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.place().field, "data.thousands_sign");
+  }
+  EXPECT_THROW(parse("{}", {"data.thousands_sign=_"}), Error);
+}
+
 TEST(ParseConfig, OverridesComeAfterTheFileInOrder) {
   const Config config = parse(
       kSmall, {"training.batch=32", "learner.lr=3e-4", "training.batch=128", "data.symbol=ES.c.0",
@@ -167,6 +178,13 @@ TEST(ParseConfig, MistakesNameFileLineFieldValueAndWhatIsAllowed) {
       {R"({"learner": {"groups": [["price"]]}})", {}, 1, "learner.groups", {"[name, size]"}},
       {R"({"learner": {"groups": [["price", 1], ["price", 2]]}})", {}, {}, "learner.groups", {"\"price\" twice"}},
       {R"({"learner": {"groups": []}})", {}, {}, "learner.groups", {"0 entries"}},
+      {"{\n\"rules\": [\"signal risk.exposure above 1\",\n\"step td.mean abov 1\"]}",
+       {},
+       3,
+       "rules[1]",
+       {"character 14", "did you mean \"above\"?", "for example"}},
+      {R"({"rules": ["step td.mean above 1", "step td.mean above 1"]})", {}, 1, "rules[1]", {"stands there before"}},
+      {R"({"rules": "step td.mean above 1"})", {}, 1, "rules", {"must be a list of texts"}},
       {R"({"learner": {"groups": [["a b", 1]]}})", {}, {}, "learner.groups", {"\"a b\""}},
       {R"({"learner": {"tau_final": 0.5}})", {}, {}, "learner.tau_final", {"0.5 is above"}},
       {R"({"data": {"order_flow": "optional"}})", {}, 1, "data.order_flow", {"\"optional\"", "required, absent"}},

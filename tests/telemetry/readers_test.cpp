@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "engine/telemetry/step_ring_reader.h"
+#include "tests/telemetry/full_speed.h"
 #include "tests/telemetry/mapped_writer.h"
 
 namespace foxhunt::test {
@@ -194,6 +195,15 @@ TEST(SnapshotEnvelope, NeverTornUnderAFastWriter) {
   EXPECT_EQ(backward, 0u);
   EXPECT_GT(reader.reads(), 0u);
   EXPECT_GT(reader.torn(), 0u) << "the writer was never in the way: the test shows nothing";
+}
+
+// As long as FOXHUNT_FULL_SPEED_SECONDS says, for builds with a sanitizer; the long test takes a minute.
+TEST(Readers, AtFullSpeedNothingTornIsReturned) {
+  const char* asked = std::getenv("FOXHUNT_FULL_SPEED_SECONDS");
+  const FullSpeed seen = at_full_speed(asked ? std::stod(asked) : 1);
+  EXPECT_EQ(seen.wrong, 0u);
+  EXPECT_EQ(seen.delivered + seen.missed, seen.written);
+  EXPECT_GT(seen.delivered, 0u);
 }
 
 TEST(Heart, AgeCountsFromTheLastPublication) {
