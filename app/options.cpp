@@ -42,6 +42,7 @@ constexpr OptionInfo kOptions[] = {
     {"steps", Values::one, "N", "steps to time for each batch (cpu: 60; cuda: 600)"},
     {"precision", Values::one, "P", "fp32, tf32 or bf16 (cpu: always fp32; cuda: tf32)"},
     {"format", Values::one, "FORMAT", "csv, json or tensorboard"},
+    {"in", Values::many, "RUN...", "the runs to look at; else all of the folder"},
 };
 
 constexpr std::string_view kCommon[] = {"json", "device", "threads", "quiet", "help"};
@@ -70,6 +71,7 @@ const std::vector<CommandInfo>& table() {
       {"runs list", "", "all runs of a folder", {"runs"}},
       {"runs show", "RUN", "configuration, status and results of a run", {"runs"}},
       {"runs export", "RUN", "a run's history in files that other tools read", {"runs", "format", "out"}},
+      {"runs rule", "RULE", "when a rule of the user would have fired over recorded runs", {"runs", "in"}},
       {"watch", "RUN", "follows a running run", {"runs"}},
   };
   return rows;

@@ -25,6 +25,7 @@ constexpr CommandFunctions kCommands[] = {
     {"runs list", run_runs_list, runs_list_text},
     {"runs show", run_runs_show, runs_show_text},
     {"runs export", run_runs_export, runs_export_text},
+    {"runs rule", run_runs_rule, runs_rule_text},
     {"watch", run_watch, watch_text},
 };
 

@@ -60,6 +60,8 @@ Outcome run_runs_show(const Arguments& arguments, const Manner& manner);
 std::string runs_show_text(const Json& document);
 Outcome run_runs_export(const Arguments& arguments, const Manner& manner);
 std::string runs_export_text(const Json& document);
+Outcome run_runs_rule(const Arguments& arguments, const Manner& manner);
+std::string runs_rule_text(const Json& document);
 Outcome run_watch(const Arguments& arguments, const Manner& manner);
 std::string watch_text(const Json& document);
 

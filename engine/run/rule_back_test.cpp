@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 
 namespace foxhunt {
@@ -12,7 +13,7 @@ using telemetry::Rule;
 using telemetry::RuleKind;
 using telemetry::RuleSource;
 
-constexpr std::int64_t kPage = 100'000;
+constexpr std::int64_t kPage = 20'000;  // rows between two looks at the progress
 
 RunTable table_of(RuleSource source) {
   switch (source) {
@@ -80,15 +81,17 @@ std::string RuleBackTest::sentence() const {
     text = fmt::format("fires {} time{} in {} samples, first at step {}", events.size(), events.size() == 1 ? "" : "s",
                        samples, events.front().step);
   }
+  if (!whole) text += "; stopped before the last row";
   if (joined) text += fmt::format("; {} of them stand for several steps", joined);
   return text;
 }
 
-RuleBackTest back_test(const RunReader& run, const Rule& rule) {
+RuleBackTest back_test(const RunReader& run, const Rule& rule, const std::function<bool(double)>& progress) {
   telemetry::RuleState state(rule);
   RuleBackTest result;
   const RunTable table = table_of(rule.source);
-  if (run.last_id(table) == 0) return result;
+  const auto last = static_cast<double>(run.last_id(table));
+  if (last == 0) return result;
   const std::string column = column_of(run, table, rule.column);
   std::vector<std::string> wanted = {"wall", "step", column};
   const auto extreme = extreme_of(rule);
@@ -110,6 +113,10 @@ RuleBackTest back_test(const RunReader& run, const Rule& rule) {
         result.events.push_back(event);
     }
     after = rows.ids.back();
+    if (progress && !progress(std::min(1.0, static_cast<double>(after) / last))) {
+      result.whole = false;
+      break;
+    }
   }
   return result;
 }

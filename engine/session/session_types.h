@@ -10,9 +10,11 @@
 #include <vector>
 
 #include "engine/environment/evaluation_result.h"
+#include "engine/market/data_preview.h"
 #include "engine/market/data_report.h"
 #include "engine/market/folds.h"
 #include "engine/market/records.h"
+#include "engine/market/window_bars.h"
 
 namespace foxhunt {
 
@@ -42,7 +44,8 @@ const char* command_name(CommandKind kind);  // "save checkpoint"
 struct Command {
   CommandKind kind = CommandKind::pause;
   int first = 0, last = -1;  // start_folds
-  std::string field, value;  // set_value: a live scalar, "learner.lr" to "3e-5"
+  std::string field, value;  // set_value: a live scalar, "learner.lr" to "3e-5"; or "rules" to a JSON list of them
+  std::string by{};          // who asks: a rule, by its text; empty: the user
 };
 
 struct CommandRecord {
@@ -60,6 +63,8 @@ struct SessionEvent {
   std::uint64_t step = 0;
   int fold = 0, epoch = 0;
   std::string kind, severity, message;  // severity: info, warning, error
+  std::string source{};                 // who or which rule: "user", "q-drift", a rule's text, "session"
+  std::string details{};                // JSON, or empty: of a rule that fired its text, value, action and command
 };
 
 struct SessionStatus {
@@ -77,6 +82,7 @@ struct SessionStatus {
   std::string device;       // "cpu AMD EPYC ..."
   std::filesystem::path run_folder;
   double save_blocked_ms = 0;  // what the last background save cost training
+  std::string history_problem;  // why the run's history is not being written; empty while it is
 };
 
 struct SessionPlan {
@@ -87,13 +93,28 @@ struct SessionPlan {
   market::DataReport report;
   std::vector<market::Fold> folds;
   std::vector<market::Time> times;  // close of every bar
+  std::shared_ptr<const market::DataPreview> preview;  // of all bars, in at most kPreviewBuckets candles
+};
+
+inline constexpr std::size_t kPreviewBuckets = 4000;
+
+// What a policy did in a validation window, bar by bar. A session keeps that of its newest validation alone.
+struct ValidationTrace {
+  int fold = 0, epoch = 0;
+  std::uint64_t step = 0;
+  double lot = 1;  // contracts
+  int windows = 1;  // that the evaluation was split into, each starting flat
+  std::shared_ptr<const market::WindowBars> bars;  // of the window; rows of what follows are those of the market table
+  std::vector<BarTrace> trace;
+  std::vector<TradeRecord> trades;
+  std::vector<FillRecord> fills;
 };
 
 struct EpochResult {
   int epoch = 0;
   std::uint64_t step = 0;
   bool best = false;
-  EvaluationResult evaluation;
+  EvaluationResult evaluation;  // its trace and fills are in the session's trace(), while it is the newest
 };
 
 struct FoldResult {

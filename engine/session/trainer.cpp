@@ -209,6 +209,7 @@ void Trainer::show_progress() {
                          : 0;
   });
   store_->set_progress(static_cast<std::int64_t>(steps_), fold_, begun_epoch_);
+  watch_history();
   if (span > 5) {
     rate_started_ = now;
     rate_steps_ = steps_;
@@ -228,7 +229,7 @@ Trainer::Flow Trainer::check_live() {
                                    static_cast<double>(snapshot.signals[kernels::signal_q_reference_magnitude]),
                                    static_cast<double>(snapshot.signals[kernels::signal_q_reference_direction]));
   if (!verdict.exceeded) return Flow::go_on;
-  note("guard", verdict.halt ? "error" : "warning", verdict.sentence());
+  note("guard", verdict.halt ? "error" : "warning", verdict.sentence(), "q-drift");
   if (!verdict.halt) return Flow::go_on;
   set_state(SessionState::halted, verdict.sentence());
   return Flow::halted;
@@ -246,6 +247,7 @@ Trainer::Flow Trainer::obey(bool wait) {
 
 Trainer::Flow Trainer::command(const Session::Pending& pending) {
   const Command& c = pending.command;
+  const std::string who = c.by.empty() ? "user" : c.by;
   session_.acknowledge(pending.number, steps_);
   const bool training = session_.status()->state == SessionState::training || paused_;
   try {
@@ -285,22 +287,26 @@ Trainer::Flow Trainer::command(const Session::Pending& pending) {
         deferred_save_ = pending.number;
         if (paused_ && pending_) evaluator_->wait();
         save_when_validated();
-        note("command", "info", fmt::format("{} at step {}", command_name(c.kind), steps_));
+        note("command", "info", fmt::format("{} at step {}", command_name(c.kind), steps_), who);
         return Flow::go_on;  // finished when the file is written
       case CommandKind::stop_and_save:
       case CommandKind::stop_now:
         paused_ = false;
+        stopped_by_ = c.by;
         set_state(SessionState::stopping);
         session_.finish(pending.number, fmt::format("at step {}", steps_));
+        note("command", "info", fmt::format("{} at step {}", command_name(c.kind), steps_), who);
         return c.kind == CommandKind::stop_now ? Flow::stop_now : Flow::stop_save;
       case CommandKind::set_value:
         set_value(c);
         break;
     }
     session_.finish(pending.number, fmt::format("at step {}", steps_));
-    note("command", "info", fmt::format("{} at step {}", command_name(c.kind), steps_));
+    note("command", "info", fmt::format("{} at step {}", command_name(c.kind), steps_), who);
   } catch (const Error& e) {
     session_.finish(pending.number, e.sentence(), true);
+    if (!c.by.empty())
+      note("command", "info", fmt::format("{} was refused: {}", command_name(c.kind), e.sentence()), who);
   }
   return Flow::go_on;
 }
@@ -329,14 +335,17 @@ void Trainer::set_value(const Command& c) {
                     : changed.guards.drift == "warn" ? telemetry::GuardMode::warn
                                                      : telemetry::GuardMode::armed;
     guard_.set(settings);
+  } else if (c.field == "rules") {
+    rules_->set(telemetry::parse_rules(changed.rules));
   } else {
     throw usage_error(
         fmt::format("{} cannot be changed while a session runs", c.field),
         {.field = c.field,
-         .hint = "learner.lr, learner.max_grad_norm, learner.weight_decay, environment.epsilon and guards can"});
+         .hint = "learner.lr, learner.max_grad_norm, learner.weight_decay, environment.epsilon, guards and rules can"});
   }
   config_ = changed;
-  note("setting", "info", fmt::format("{} = {} at step {}", c.field, c.value, steps_));
+  const std::string value = c.field == "rules" ? fmt::format("{} of them", changed.rules.size()) : c.value;
+  note("setting", "info", fmt::format("{} = {} at step {}", c.field, value, steps_), "user");
 }
 
 void Trainer::set_state(SessionState state, const std::string& reason) {
@@ -376,7 +385,8 @@ void Trainer::end_session(Flow flow) {
   const bool finished = flow == Flow::go_on;
   const std::string reason = flow == Flow::limit ? fmt::format("{} steps reached", steps_)
                              : finished          ? ""
-                                                 : "stopped by command";
+                             : stopped_by_.empty() ? "stopped by command"
+                                                   : fmt::format("stopped by the rule \"{}\"", stopped_by_);
   note("status", "info", finished ? "finished" : "stopped: " + reason);
   set_state(finished ? SessionState::finished : SessionState::stopped, reason);
 }

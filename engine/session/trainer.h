@@ -57,6 +57,10 @@ class Trainer {
   void restore(const nlohmann::json& state);
   void adopt_best(const std::filesystem::path& resumed_from);
 
+  // trainer_rules.cpp
+  void rule_fired(const telemetry::RuleEvent& event);  // on the thread that drains
+  void watch_history();
+
   // trainer_controllers.cpp
   void take_gradient_norms();
   ControllerDecision decide(const telemetry::Snapshot& snapshot);
@@ -85,6 +89,7 @@ class Trainer {
   void start_validation(bool whole_epoch);
   void launch_validation(int epoch, std::uint64_t step);
   void read_validation();
+  void publish_trace(EpochResult& result);
   void keep_best(const EpochResult& result, bool whole_epoch);
   void record_epoch(const telemetry::Snapshot& snapshot);
   void record_evaluation(const EpochResult& result);
@@ -96,12 +101,14 @@ class Trainer {
   void save_when_validated();
   void forget_old_checkpoints();
   void write_flight();
-  void note(const std::string& kind, const std::string& severity, const std::string& message);
+  void note(const std::string& kind, const std::string& severity, const std::string& message,
+            const std::string& source = "session");
 
   Session& session_;
   Config config_;
   market::MarketTable table_;
   std::vector<market::Fold> folds_;
+  std::shared_ptr<const market::WindowBars> window_bars_;  // of the last validation window; traces share it
   std::unique_ptr<device::Device> device_;
   std::unique_ptr<Learner> learner_;
   std::unique_ptr<DeviceMarket> market_;
@@ -110,6 +117,7 @@ class Trainer {
   std::unique_ptr<Evaluator> evaluator_;
   std::unique_ptr<RunStore> store_;
   std::unique_ptr<RunStoreSink> sink_;
+  std::unique_ptr<telemetry::RuleMonitor> rules_;
   std::unique_ptr<telemetry::RunRecorder> recorder_;
   std::unique_ptr<Checkpointer> checkpointer_;
   std::unique_ptr<device::Event> snapshot_event_;
@@ -153,6 +161,8 @@ class Trainer {
   double shown_ = 0;
   std::vector<std::filesystem::path> periodic_;  // full files that may be removed when newer ones stand
   std::uint64_t deferred_save_ = 0;              // command that waits for the validation in flight
+  std::string stopped_by_;                       // the rule that stopped the session, or empty
+  std::string history_problem_;                  // as last noted
   std::string save_error_;                       // of the last file; the writing thread's until it is drained
   bool closed_ = false;
 };

@@ -96,7 +96,7 @@ Trainer::Flow Trainer::check_drift(const telemetry::Snapshot& snapshot) {
                                         static_cast<double>(snapshot.signals[kernels::signal_q_reference_magnitude]),
                                         static_cast<double>(snapshot.signals[kernels::signal_q_reference_direction]));
   if (!verdict.exceeded) return Flow::go_on;
-  note("guard", verdict.halt ? "error" : "warning", verdict.sentence());
+  note("guard", verdict.halt ? "error" : "warning", verdict.sentence(), "q-drift");
   if (!verdict.halt) return Flow::go_on;
   set_state(SessionState::halted, verdict.sentence());
   return Flow::halted;
@@ -130,6 +130,7 @@ void Trainer::read_validation() {
   auto result = std::make_shared<EpochResult>(std::move(*pending_));
   pending_.reset();
   result->evaluation = evaluator_->result();
+  publish_trace(*result);
   if (const auto sharpe = result->evaluation.metrics.bar_sharpe) trial_sharpes_.push_back(*sharpe);
   keep_best(*result, pending_whole_);
   result->best = fold_result_.best_step == result->step;
@@ -143,6 +144,26 @@ void Trainer::read_validation() {
                   result->evaluation.metrics.net,
                   result->evaluation.metrics.sharpe ? fmt::format("{:.3f}", *result->evaluation.metrics.sharpe) : "n/a",
                   result->evaluation.metrics.trades, result->best ? ", best so far" : ""));
+}
+
+// Candles are copied once a fold, the trace is moved: what a session keeps of older epochs does not grow with bars.
+void Trainer::publish_trace(EpochResult& result) {
+  EvaluationResult& e = result.evaluation;
+  if (!window_bars_ || window_bars_->rows.begin != e.window.begin || window_bars_->rows.end != e.window.end)
+    window_bars_ = std::make_shared<market::WindowBars>(market::window_bars(table_, e.window));
+  auto trace = std::make_shared<ValidationTrace>();
+  trace->fold = fold_;
+  trace->epoch = result.epoch;
+  trace->step = result.step;
+  trace->lot = evaluator_->options().contract.lot;
+  trace->windows = e.windows;
+  trace->bars = window_bars_;
+  trace->trace = std::move(e.trace);
+  trace->trades = e.trades;
+  trace->fills = std::move(e.fills);
+  e.trace.clear();
+  e.fills.clear();
+  session_.publish_trace(std::move(trace));
 }
 
 // The shares of the greedy actions become words of HealthDiag: rows with as many of each action as were taken.
@@ -255,7 +276,9 @@ void Trainer::record_evaluation(const EpochResult& result) {
                                       {"entry_price", t.entry},
                                       {"exit_price", t.exit},
                                       {"net", t.result},
-                                      {"bars", std::int64_t{t.hold}}});
+                                      {"bars", std::int64_t{t.hold}},
+                                      {"costs", t.costs},
+                                      {"why", std::int64_t{t.why}}});
   }
 }
 
@@ -382,20 +405,23 @@ void Trainer::write_flight() try {
   note("warning", "error", fmt::format("the flight recording could not be written: {}", e.what()));
 }
 
-void Trainer::note(const std::string& kind, const std::string& severity, const std::string& message) {
+void Trainer::note(const std::string& kind, const std::string& severity, const std::string& message,
+                   const std::string& source) {
   session_.note({.wall = 0,
                  .step = steps_,
                  .fold = fold_,
                  .epoch = begun_epoch_,
                  .kind = kind,
                  .severity = severity,
-                 .message = message});
+                 .message = message,
+                 .source = source});
   if (!store_) return;
   RunEvent event;
   event.step = static_cast<std::int64_t>(steps_);
   event.fold = fold_;
   event.epoch = begun_epoch_;
   event.kind = kind;
+  event.source = source;
   event.severity = severity;
   event.message = message;
   store_->append(event);

@@ -96,6 +96,7 @@ void Trainer::load_data() {
   plan->report = table_.report;
   plan->folds = folds_;
   plan->times = table_.close_time;
+  plan->preview = std::make_shared<market::DataPreview>(market::preview_of(table_, kPreviewBuckets));
   session_.publish_plan(std::move(plan));
 }
 
@@ -157,9 +158,12 @@ void Trainer::build() {
 
 void Trainer::start_recording() {
   sink_ = std::make_unique<RunStoreSink>(*store_);
+  rules_ = std::make_unique<telemetry::RuleMonitor>([this](const auto& event) { rule_fired(event); });
+  rules_->set(telemetry::parse_rules(config_.rules));
   telemetry::RecorderOptions recording;
   recording.rows_per_second = config_.telemetry.record_rows_per_second;
   recording.next_step = steps_ + 1;
+  recording.rules = rules_.get();
   recorder_ = std::make_unique<telemetry::RunRecorder>(learner_->telemetry()->mapped(), *sink_, recording);
   session_.publish_telemetry(&learner_->telemetry()->mapped());
 }
