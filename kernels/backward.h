@@ -13,15 +13,16 @@ struct ReluGateArgs {
   const float* h;  // [B.., h_stride] forward output after ReLU
   float* d;        // [B, d_stride] in place
   int32_t rows, columns, h_stride, d_stride;
+  int32_t tile;  // rows a block owns
 };
 
 FH_FN void relu_gate(const Block& block, const ReluGateArgs& a) {
-  const Team team = block.team();
-  const Tile tile = tile_of(block.x, a.rows, kRowTile);
+  const Team team = row_team(block, a.tile);
+  const Tile tile = tile_of(block.x, a.rows, a.tile);
   for (int64_t r = tile.begin + team.index; r < tile.end; r += team.teams) {
     const float* h = a.h + r * a.h_stride;
     float* d = a.d + r * a.d_stride;
-    team_each(team, a.columns, [&](int i) { d[i] = h[i] > 0 ? d[i] : 0.0f; });
+    team_map(team, a.columns, [&](int i) { return h[i] > 0 ? d[i] : 0.0f; }, [&](int i, float x) { d[i] = x; });
   }
 }
 
@@ -46,9 +47,12 @@ FH_FN void noisy_gradients(const Block& block, const NoisyGradientsArgs& a) {
     const float e = a.noise[n.count * n.hidden + row];
     float* w = a.gradients + n.weight[l] + static_cast<int64_t>(o) * n.hidden;
     float* sigma = a.gradients + n.weight_sigma[l] + static_cast<int64_t>(o) * n.hidden;
-    team_each(team, n.hidden, [&](int i) {
-      w[i] = g[i];
-      sigma[i] = g[i] * (e * in[i]);
+    struct Pair {
+      float w, sigma;
+    };
+    team_map(team, n.hidden, [&](int i) { return Pair{g[i], g[i] * (e * in[i])}; }, [&](int i, Pair v) {
+      w[i] = v.w;
+      sigma[i] = v.sigma;
     });
     if (team.lane == 0) {
       a.gradients[n.bias[l] + o] = a.bias[row];
@@ -59,9 +63,9 @@ FH_FN void noisy_gradients(const Block& block, const NoisyGradientsArgs& a) {
 
 // LayerNorm backward of one row: d_in = inverse (g gamma - mean(g gamma) - xhat mean(g gamma xhat)).
 FH_FN void norm_row_backward(const Team& team, const float* g, const float* xhat, const float* gamma, float inverse, int n, float* d_in) {
-  const float m1 = team_sum(team, n, [&](int i) { return g[i] * gamma[i]; }) / static_cast<float>(n);
-  const float m2 = team_sum(team, n, [&](int i) { return g[i] * gamma[i] * xhat[i]; }) / static_cast<float>(n);
-  team_each(team, n, [&](int i) { d_in[i] = inverse * (g[i] * gamma[i] - m1 - xhat[i] * m2); });
+  const PairSum m = team_sum_pair(team, n, [&](int i) { return g[i] * gamma[i]; }, [&](int i) { return g[i] * gamma[i] * xhat[i]; });
+  const float m1 = m.first / static_cast<float>(n), m2 = m.second / static_cast<float>(n);
+  team_map(team, n, [&](int i) { return inverse * (g[i] * gamma[i] - m1 - xhat[i] * m2); }, [&](int i, float x) { d_in[i] = x; });
 }
 
 // Adds the quantile head's share to d_h (readiness sum_t dz phi), then the mixture's LayerNorm backward.
@@ -77,25 +81,37 @@ struct MixtureNormBackwardArgs {
   float* d_y;             // [B, H] depth d_in
   int64_t gamma;
   int32_t rows, width, taus;
+  int32_t tile;  // rows a block owns
 };
 
 FH_FN void mixture_norm_backward(const Block& block, const MixtureNormBackwardArgs& a) {
-  const Team team = block.team();
+  const Team team = row_team(block, a.tile);
   const int n = a.width;
   const float readiness = a.control->iqn_readiness, depth = a.control->depth_scale[2];
-  const Tile tile = tile_of(block.x, a.rows, kRowTile);
+  const Tile tile = tile_of(block.x, a.rows, a.tile);
   for (int64_t r = tile.begin + team.index; r < tile.end; r += team.teams) {
     float* g = a.d_h + r * n;
     const float* dz = a.dz + r * a.taus * n;
-    for (int t = 0; t < a.taus; ++t) {
+    int t = 0;
+    for (; t + 4 <= a.taus; t += 4) {
       const float* phi = a.phi + static_cast<int64_t>(t) * n;
       const float* d = dz + static_cast<int64_t>(t) * n;
-      team_each(team, n, [&](int i) { g[i] += readiness * (d[i] * phi[i]); });
+      team_map(team, n, [&](int i) {
+        float sum = g[i];
+        FH_UNROLL
+        for (int u = 0; u < 4; ++u) sum += readiness * (d[u * n + i] * phi[u * n + i]);
+        return sum;
+      }, [&](int i, float x) { g[i] = x; });
+    }
+    for (; t < a.taus; ++t) {
+      const float* phi = a.phi + static_cast<int64_t>(t) * n;
+      const float* d = dz + static_cast<int64_t>(t) * n;
+      team_map(team, n, [&](int i) { return g[i] + readiness * (d[i] * phi[i]); }, [&](int i, float x) { g[i] = x; });
     }
     float* d_in = a.d_in + r * n;
     norm_row_backward(team, g, a.xhat + r * n, a.params + a.gamma, a.inverse[r], n, d_in);
     float* d_y = a.d_y + r * n;
-    team_each(team, n, [&](int i) { d_y[i] = depth * d_in[i]; });
+    team_map(team, n, [&](int i) { return depth * d_in[i]; }, [&](int i, float x) { d_y[i] = x; });
   }
 }
 
@@ -108,26 +124,29 @@ struct MixtureGateBackwardArgs {
   const float* importance;  // [E]
   float* d_input;           // [B, E + E X] overwritten
   int32_t rows, experts, expert_hidden;
+  int32_t tile;  // rows a block owns
 };
 
 FH_FN void mixture_gate_backward(const Block& block, const MixtureGateBackwardArgs& a) {
-  const Team team = block.team();
+  const Team team = row_team(block, a.tile);
   const int e = a.experts, x = a.expert_hidden;
   const float balance = a.control->moe_lambda_now * 2.0f * static_cast<float>(e) / static_cast<float>(a.rows);
-  const Tile tile = tile_of(block.x, a.rows, kRowTile);
+  const Tile tile = tile_of(block.x, a.rows, a.tile);
   for (int64_t r = tile.begin + team.index; r < tile.end; r += team.teams) {
     const int64_t wide = e + static_cast<int64_t>(e) * x;
     const float* in = a.input + r * wide + e;
     const float* gates = a.gates + r * e;
     const float* d = a.d_scaled + r * e * x;
     float* out = a.d_input + r * wide;
-    float d_gate[64], mean = 0;
+    float d_gate[kMaxExperts], mean = 0;
+    team_sums(block.team(), e, [&](int) { return x; }, [&](int k, int i) { return d[k * x + i] * maximum(in[k * x + i], 0.0f); }, d_gate);
     for (int k = 0; k < e; ++k) {
-      d_gate[k] = team_sum(team, x, [&](int i) { return d[k * x + i] * maximum(in[k * x + i], 0.0f); }) + balance * a.importance[k];
+      d_gate[k] += balance * a.importance[k];
       mean += d_gate[k] * gates[k];
-      const float gate = gates[k];
-      team_each(team, x, [&](int i) { out[e + k * x + i] = in[k * x + i] > 0 ? d[k * x + i] * gate : 0.0f; });
     }
+    team_map_groups(team, e, x, [&](int k) { return gates[k]; },
+                    [&](int k, int i, float gate) { return in[k * x + i] > 0 ? d[k * x + i] * gate : 0.0f; },
+                    [&](int k, int i, float v) { out[e + k * x + i] = v; });
     team_each(team, e, [&](int k) { out[k] = gates[k] * (d_gate[k] - mean); });
   }
 }
@@ -144,22 +163,28 @@ struct GatedNormBackwardArgs {
   float* d_residual;        // [B, stride] at column H of the block's [a | residual] gradient; overwritten
   int64_t gamma;
   int32_t rows, width, block_index, stride;
+  int32_t tile;  // rows a block owns
 };
 
 FH_FN void gated_norm_backward(const Block& block, const GatedNormBackwardArgs& a) {
-  const Team team = block.team();
+  const Team team = row_team(block, a.tile);
   const int n = a.width;
   const float depth = a.control->depth_scale[a.block_index];
-  const Tile tile = tile_of(block.x, a.rows, kRowTile);
+  const Tile tile = tile_of(block.x, a.rows, a.tile);
   for (int64_t r = tile.begin + team.index; r < tile.end; r += team.teams) {
     float* d_in = a.d_residual + r * a.stride;
     norm_row_backward(team, a.d_out + r * n, a.xhat + r * n, a.params + a.gamma, a.inverse[r], n, d_in);
     const float* value = a.value_gate + r * 2 * n;
     float* out = a.d_value_gate + r * 2 * n;
-    team_each(team, n, [&](int i) {
+    struct Pair {
+      float value, gate;
+    };
+    team_map(team, n, [&](int i) {
       const float g = sigmoid(value[n + i]), d = depth * d_in[i];
-      out[i] = d * g;
-      out[n + i] = d * value[i] * g * (1.0f - g);
+      return Pair{d * g, d * value[i] * g * (1.0f - g)};
+    }, [&](int i, Pair v) {
+      out[i] = v.value;
+      out[n + i] = v.gate;
     });
   }
 }
@@ -176,29 +201,32 @@ struct SelectionBackwardArgs {
   int64_t weight2;
   SelectionLayers groups;
   int32_t rows, stride;
+  int32_t tile;  // rows a block owns
 };
 
 FH_FN void selection_backward(const Block& block, const SelectionBackwardArgs& a) {
-  const Team team = block.team();
+  const Team team = row_team(block, a.tile);
   const SelectionLayers& s = a.groups;
-  const Tile tile = tile_of(block.x, a.rows, kRowTile);
+  const Tile tile = tile_of(block.x, a.rows, a.tile);
   for (int64_t r = tile.begin + team.index; r < tile.end; r += team.teams) {
     const float* weights = a.weights + r * s.groups;
     float d_weight[kMaxGroups], mean = 0;
+    const float* x = a.x + r * a.stride;
+    const float* d = a.d_gated + r * s.state;
+    team_sums(block.team(), s.groups, [&](int g) { return s.width[g]; },
+              [&](int g, int i) { return d[s.first[g] + i] * x[s.first[g] + i]; }, d_weight);
     for (int g = 0; g < s.groups; ++g) {
-      const float* x = a.x + r * a.stride + s.first[g];
-      const float* d = a.d_gated + r * s.state + s.first[g];
-      d_weight[g] = team_sum(team, s.width[g], [&](int i) { return d[i] * x[i]; }) * static_cast<float>(s.groups);
+      d_weight[g] *= static_cast<float>(s.groups);
       mean += d_weight[g] * weights[g];
     }
-    for (int g = 0; g < s.groups; ++g) {
-      const float d_score = weights[g] * (d_weight[g] - mean);
-      if (team.lane == 0) a.d_score[r * s.groups + g] = d_score;
-      const float* h = a.hidden + (r * s.groups + g) * s.hidden;
-      const float* w = a.params + a.weight2 + static_cast<int64_t>(g) * s.hidden;
-      float* out = a.d_hidden + (r * s.groups + g) * s.hidden;
-      team_each(team, s.hidden, [&](int i) { out[i] = h[i] > 0 ? d_score * w[i] : 0.0f; });
-    }
+    const auto d_score = [&](int g) { return weights[g] * (d_weight[g] - mean); };
+    team_map(team, s.groups, d_score, [&](int g, float v) { a.d_score[r * s.groups + g] = v; });
+    const float* h = a.hidden + r * s.groups * s.hidden;
+    const float* w = a.params + a.weight2;
+    float* out = a.d_hidden + r * s.groups * s.hidden;
+    team_map_groups(team, s.groups, s.hidden, d_score,
+                    [&](int g, int i, float v) { return h[g * s.hidden + i] > 0 ? v * w[g * s.hidden + i] : 0.0f; },
+                    [&](int g, int i, float v) { out[g * s.hidden + i] = v; });
   }
 }
 
@@ -216,13 +244,12 @@ FH_FN void expectile_backward(const Block& block, const ExpectileBackwardArgs& a
   const Team team = block.team();
   const Tile tile = tile_of(block.x, a.rows, kRowTile);
   for (int64_t r = tile.begin + team.index; r < tile.end; r += team.teams) {
-    for (int v = 0; v < 2; ++v) {
-      const float d = a.d_iql[r * 2 + v];
-      const float* h = a.hidden + (r * 2 + v) * a.width;
-      const float* w = a.params + a.weight + static_cast<int64_t>(v) * a.width;
-      float* out = a.d_hidden + (r * 2 + v) * a.width;
-      team_each(team, a.width, [&](int i) { out[i] = h[i] > 0 ? d * w[i] : 0.0f; });
-    }
+    const float* h = a.hidden + r * 2 * a.width;
+    const float* w = a.params + a.weight;
+    float* out = a.d_hidden + r * 2 * a.width;
+    team_map_groups(team, 2, a.width, [&](int v) { return a.d_iql[r * 2 + v]; },
+                    [&](int v, int i, float d) { return h[v * a.width + i] > 0 ? d * w[v * a.width + i] : 0.0f; },
+                    [&](int v, int i, float x) { out[v * a.width + i] = x; });
   }
 }
 
@@ -325,13 +352,13 @@ FH_FN void scatter_gradients(const Block& block, const ScatterGradientsArgs& a) 
   for (int64_t row = tile.begin + team.index; row < tile.end; row += team.teams) {
     if (row >= rows) {
       const int k = static_cast<int>(row) - rows;
-      team_each(team, a.width, [&](int i) { a.gradients[a.bias[k] + i] = a.wide_bias[k][i]; });
+      team_map(team, a.width, [&](int i) { return a.wide_bias[k][i]; }, [&](int i, float x) { a.gradients[a.bias[k] + i] = x; });
       continue;
     }
     const int g = static_cast<int>(row) / s.hidden, h = static_cast<int>(row) % s.hidden;
     const float* from = a.selection + row * s.state + s.first[g];
     float* to = a.gradients + s.weight[g] + static_cast<int64_t>(h) * s.width[g];
-    team_each(team, s.width[g], [&](int i) { to[i] = from[i]; });
+    team_map(team, s.width[g], [&](int i) { return from[i]; }, [&](int i, float x) { to[i] = x; });
   }
 }
 

@@ -42,20 +42,31 @@ using std::uint8_t;
 
 #if FH_DEVICE
 
-// The lanes of one warp where the block is made of whole warps, else single threads.
+// What the lane whose number differs by the bits of `offset` holds.
+template <class T>
+FH_FN T shuffle_xor(T x, int offset) {
+  return __shfl_xor_sync(0xffffffffu, x, offset);
+}
+
+// The lanes of one warp, or a whole block (Block::row_team), where the block is made of whole warps, else single threads.
 struct Team {
   int lane, lanes;   // this thread's place in its team
   int index, teams;  // this team's place in its block
 
   template <class T, class Combine>
   FH_METHOD T reduce(T x, Combine combine) const {
-    for (int offset = lanes / 2; offset > 0; offset /= 2) x = combine(x, __shfl_xor_sync(0xffffffffu, x, offset));
-    return x;
+    const int together = lanes < 32 ? lanes : 32;
+    for (int offset = together / 2; offset > 0; offset /= 2) x = combine(x, shuffle_xor(x, offset));
+    return lanes > 32 ? across(x, combine) : x;
   }
   FH_METHOD void sync() const {
-    if (lanes > 1) __syncwarp();
+    if (lanes > 32) {
+      __syncthreads();
+    } else if (lanes > 1) {
+      __syncwarp();
+    }
   }
-  // Value held by `source` lane.
+  // Value held by `source` lane of a warp.
   template <class T>
   FH_METHOD T broadcast(T x, int source) const {
     return lanes > 1 ? __shfl_sync(0xffffffffu, x, source) : x;
@@ -72,6 +83,20 @@ struct Team {
   FH_METHOD T min(T x) const {
     return reduce(x, [](T a, T b) { return a < b ? a : b; });
   }
+
+ private:
+  // What the warps of a block hold, combined in their order; every thread gets it.
+  template <class T, class Combine>
+  FH_METHOD T across(T x, Combine combine) const {
+    __shared__ double memory[32];
+    T* values = reinterpret_cast<T*>(memory);
+    __syncthreads();  // the values of the reduction before have been read
+    if (lane % 32 == 0) values[lane / 32] = x;
+    __syncthreads();
+    T result = values[0];
+    for (int i = 1; i < lanes / 32; ++i) result = combine(result, values[i]);
+    return result;
+  }
 };
 
 struct Block {
@@ -83,6 +108,12 @@ struct Block {
   FH_METHOD Team team() const {
     const int lanes = blockDim.x % warpSize == 0 ? warpSize : 1;
     return {thread() % lanes, lanes, thread() / lanes, threads() / lanes};
+  }
+  // The whole block as one team: for kernels whose block owns one row, where a row's own time is what counts. Its reductions hold
+  // barriers, so every thread must come to them.
+  FH_METHOD Team row_team() const {
+    if (blockDim.x % warpSize != 0) return team();
+    return {thread(), threads(), 0, 1};
   }
   // Shared by the block, as many bytes as the launch asked for (a multiple of teams() x its bytes a team), 16-byte
   // aligned.
@@ -199,6 +230,7 @@ struct Block {
   FH_METHOD static constexpr int threads() { return 1; }
   FH_METHOD void sync() const {}
   FH_METHOD Team team() const { return {}; }
+  FH_METHOD Team row_team() const { return {}; }
   template <class T>
   FH_METHOD T* scratch() const {
     return static_cast<T*>(memory);

@@ -56,10 +56,11 @@ struct RowLossesArgs {
 };
 
 // A block owns one row, a team a branch of it. Scratch of a team, in floats: center, support, target p, m, share, place
-// (Z each), probabilities of all actions of the branch; then of the block: the value gradient of each branch (Z each)
-// and its five terms.
+// (Z each), probabilities of all actions of the branch; then of the block: the value gradient of each branch (Z each),
+// its six terms, and what the other heads give.
+inline constexpr int kOtherTerms = 5;  // both expectile values, three auxiliary terms
 inline constexpr uint32_t row_losses_scratch(int atoms, int largest_branch, int branches, int teams) {
-  return static_cast<uint32_t>((teams * (6 + largest_branch) * atoms + branches * (atoms + 6)) * 4);
+  return static_cast<uint32_t>((teams * (6 + largest_branch) * atoms + branches * (atoms + 6) + kOtherTerms) * 4);
 }
 
 struct RowScratch {
@@ -79,8 +80,13 @@ FH_FN RowScratch row_scratch(const Block& block, const Team& team, int atoms, in
 }
 
 // Double DQN: the online network's greedy next action (first of equals), the target network's distribution for it into
-// s.target. Returns the target's expected value.
-FH_FN float next_state(const Team& team, const RowLossesArgs& a, const RowScratch& s, int64_t b, int d) {
+// s.target.
+struct NextState {
+  float q;  // the target's expected value
+  int greedy;
+};
+
+FH_FN NextState next_state(const Team& team, const RowLossesArgs& a, const RowScratch& s, int64_t b, int d) {
   const int atoms = a.sizes.atoms, count = a.sizes.count[d], first = a.sizes.first[d];
   const Heads online{a.heads, 2 * static_cast<int64_t>(a.batch), a.wide}, target{a.target_heads, a.batch, a.wide};
   const int64_t row = b + a.batch;
@@ -99,16 +105,17 @@ FH_FN float next_state(const Team& team, const RowLossesArgs& a, const RowScratc
   if (team.lane == 0) a.greedy[b * a.sizes.branches + d] = best;
   duel_center(team, target, b, d, count, atoms, s.center);
   duel_softmax(team, s.center, target.advantage(b, d) + best * atoms, atoms, s.target);
-  return team_sum(team, atoms, [&](int z) { return s.target[z] * s.support[z]; });
+  return {team_sum(team, atoms, [&](int z) { return s.target[z] * s.support[z]; }), best};
 }
 
 struct BranchTerms {
   float c51, mse, cql, td, q;
+  int greedy;  // of the next state
 };
 
 // Gradient of the branch's C51, MSE and CQL terms with respect to its logits, through the dueling sum, into d_heads.
 FH_FN BranchTerms branch_losses(const Team& team, const RowLossesArgs& a, const RowScratch& s, int64_t b, int d,
-                                float t_q, float* d_value) {
+                                const NextState& after, float* d_value) {
   const Control& c = *a.control;
   const int atoms = a.sizes.atoms, count = a.sizes.count[d], first = a.sizes.first[d];
   const int chosen = a.action[b * a.sizes.branches + d];
@@ -131,7 +138,7 @@ FH_FN BranchTerms branch_losses(const Team& team, const RowLossesArgs& a, const 
   }
   float exp_sum = 0;
   for (int k = 0; k < count; ++k) exp_sum += exponential(q[k] - largest);
-  const float y = clamp(reward + discount * t_q, c.settings.v_min[d], c.settings.v_max[d]);
+  const float y = clamp(reward + discount * after.q, c.settings.v_min[d], c.settings.v_max[d]);
   const float* p = s.p + chosen * atoms;
   const float* adv = heads.advantage(b, d) + chosen * atoms;
   const float cross = team_sum(team, atoms, [&](int z) { return s.m[z] * (log_sum - (s.center[z] + adv[z])); });
@@ -164,15 +171,29 @@ FH_FN BranchTerms branch_losses(const Team& team, const RowLossesArgs& a, const 
     const float mean = sum / static_cast<float>(count);
     for (int k = 0; k < count; ++k) out[k * atoms + z] -= mean;
   });
-  return {cross, 0.5f * error * error, largest + logf(exp_sum) - q[chosen], error < 0 ? -error : error, q[chosen]};
+  return {cross, 0.5f * error * error, largest + logf(exp_sum) - q[chosen], error < 0 ? -error : error, q[chosen], after.greedy};
 }
 
-// Quantile Huber loss of the chosen action: mean over tau (online) and tau' (target). Gradient into d_quantiles.
-FH_FN float quantile_loss(const Team& team, const RowLossesArgs& a, int64_t b, int d) {
+struct HuberSums {
+  float loss, slope;
+};
+
+// One pair of quantiles: u = target - online, online at level tau.
+FH_FN void add_pair(HuberSums& sums, float u, float tau, float kappa) {
+  const float size = u < 0 ? -u : u;
+  const float level = tau - (u < 0 ? 1.0f : 0.0f);
+  const float w = level < 0 ? -level : level;
+  sums.loss += w * (size <= kappa ? 0.5f * u * u : kappa * (size - 0.5f * kappa)) / kappa;
+  sums.slope += w * (size <= kappa ? u : (u < 0 ? -kappa : kappa)) / kappa;
+}
+
+// Quantile Huber loss of the chosen action: mean over tau (online) and tau' (target, of the next state's greedy action). Gradient
+// into d_quantiles.
+FH_FN float quantile_loss(const Team& team, const RowLossesArgs& a, int64_t b, int d, int greedy) {
   const Settings& s = a.control->settings;
   const int t = a.taus_count, actions = a.sizes.actions;
   const int chosen = a.sizes.first[d] + a.action[b * a.sizes.branches + d];
-  const int next = a.sizes.first[d] + a.greedy[b * a.sizes.branches + d];
+  const int next = a.sizes.first[d] + greedy;
   const float reward = a.reward[b * a.sizes.branches + d], discount = a.discount[b * a.sizes.branches + d];
   const float kappa = s.huber_kappa, pairs = static_cast<float>(t) * static_cast<float>(t);
   const float share =
@@ -180,26 +201,26 @@ FH_FN float quantile_loss(const Team& team, const RowLossesArgs& a, int64_t b, i
   const float* theta = a.quantiles + b * t * actions + chosen;
   const float* theta_next = a.target_quantiles + b * t * actions + next;
   float* gradient = a.d_quantiles + b * t * actions + chosen;
+#if FH_DEVICE
+  if (team.lanes == 32 && t <= 32) {  // a lane an online quantile; the target's go round
+    const int i = minimum(team.lane, t - 1);
+    const float mine = theta[i * actions], tau = a.taus[i], other = reward + discount * theta_next[i * actions];
+    HuberSums sums{};
+    for (int j = 0; j < t; ++j) add_pair(sums, team.broadcast(other, j) - mine, tau, kappa);
+    if (team.lane < t) gradient[i * actions] = -share * sums.slope;
+    return team.sum(team.lane < t ? sums.loss : 0.0f) / pairs;
+  }
+#endif
   float loss = 0;
   for (int i = team.lane; i < t; i += team.lanes) {
-    float sum = 0, slope = 0;
-    for (int j = 0; j < t; ++j) {
-      const float u = reward + discount * theta_next[j * actions] - theta[i * actions];
-      const float size = u < 0 ? -u : u;
-      const float level = a.taus[i] - (u < 0 ? 1.0f : 0.0f);
-      const float w = level < 0 ? -level : level;
-      sum += w * (size <= kappa ? 0.5f * u * u : kappa * (size - 0.5f * kappa)) / kappa;
-      slope += w * (size <= kappa ? u : (u < 0 ? -kappa : kappa)) / kappa;
-    }
-    gradient[i * actions] = -share * slope;
-    loss += sum;
+    HuberSums sums{};
+    for (int j = 0; j < t; ++j)
+      add_pair(sums, reward + discount * theta_next[j * actions] - theta[i * actions], a.taus[i], kappa);
+    gradient[i * actions] = -share * sums.slope;
+    loss += sums.loss;
   }
   return team.sum(loss) / pairs;
 }
-
-struct Expectiles {
-  float high, low;
-};
 
 FH_FN float expectile_term(const RowLossesArgs& a, int64_t b, int which, float level, float q_taken, float v) {
   const float u = q_taken - v;
@@ -209,19 +230,18 @@ FH_FN float expectile_term(const RowLossesArgs& a, int64_t b, int which, float l
   return w * u * u;
 }
 
-FH_FN Expectiles expectile_losses(const Team& team, const RowLossesArgs& a, int64_t b, float q_taken) {
+// out: high, low.
+FH_FN void expectile_values(const Team& team, const RowLossesArgs& a, int64_t b, float* out) {
+  const float* h = a.iql_hidden + b * 2 * a.iql_hidden_width;
+  const float* w = a.params + a.iql_weight;
   float v[2];
-  for (int i = 0; i < 2; ++i) {
-    const float* h = a.iql_hidden + (b * 2 + i) * a.iql_hidden_width;
-    const float* w = a.params + a.iql_weight + static_cast<int64_t>(i) * a.iql_hidden_width;
-    v[i] = team_sum(team, a.iql_hidden_width, [&](int k) { return h[k] * w[k]; }) + a.params[a.iql_bias + i];
-  }
-  if (team.lane != 0) return {0, 0};
-  return {expectile_term(a, b, 0, a.control->settings.expectile_high, q_taken, v[0]),
-          expectile_term(a, b, 1, a.control->settings.expectile_low, q_taken, v[1])};
+  team_sums(team, 2, [&](int) { return a.iql_hidden_width; },
+            [&](int i, int k) { return h[i * a.iql_hidden_width + k] * w[i * a.iql_hidden_width + k]; }, v);
+  if (team.lane == 0)
+    for (int i = 0; i < 2; ++i) out[i] = v[i] + a.params[a.iql_bias + i];
 }
 
-// One lane: squared error of return and volatility, cross entropy of the direction class.
+// One lane: squared error of return and volatility, cross entropy of the direction class. terms: return, direction, volatility.
 FH_FN void auxiliary_losses(const RowLossesArgs& a, int64_t b, float* terms) {
   const float* o = a.aux_output + b * a.aux_stride;
   const float* label = a.aux_label + b * 4;
@@ -231,9 +251,9 @@ FH_FN void auxiliary_losses(const RowLossesArgs& a, int64_t b, float* terms) {
   const float largest = maximum(o[1], maximum(o[2], o[3]));
   const float sum = exponential(o[1] - largest) + exponential(o[2] - largest) + exponential(o[3] - largest);
   const int chosen = static_cast<int>(label[1]);
-  terms[row_aux_return] = er * er;
-  terms[row_aux_direction] = largest + logf(sum) - o[1 + chosen];
-  terms[row_aux_volatility] = ev * ev;
+  terms[0] = er * er;
+  terms[1] = largest + logf(sum) - o[1 + chosen];
+  terms[2] = ev * ev;
   g[0] = 2.0f * er * share;
   g[4] = 2.0f * ev * share;
   for (int k = 0; k < 3; ++k) g[1 + k] = share * (exponential(o[1 + k] - largest) / sum - (k == chosen ? 1.0f : 0.0f));
@@ -253,8 +273,8 @@ FH_FN BranchTerms branch_of(const Team& team, const RowLossesArgs& a, const RowS
   if (lanes_suffice(team, a)) return lane_branch(team, a, b, d, s.center, d_value);
 #endif
   team_each(team, a.sizes.atoms, [&](int z) { s.support[z] = atom(a.control->settings, d, z, a.sizes.atoms); });
-  const float t_q = next_state(team, a, s, b, d);
-  return branch_losses(team, a, s, b, d, t_q, d_value);
+  const NextState after = next_state(team, a, s, b, d);
+  return branch_losses(team, a, s, b, d, after, d_value);
 }
 
 FH_FN void row_losses(const Block& block, const RowLossesArgs& a) {
@@ -264,13 +284,19 @@ FH_FN void row_losses(const Block& block, const RowLossesArgs& a) {
   const RowScratch s = row_scratch(block, team, atoms, a.huge_branch);
   float* d_value = block.scratch<float>() + static_cast<int64_t>(team.teams) * (6 + a.huge_branch) * atoms;  // [D, Z]
   float* sums = d_value + static_cast<int64_t>(branches) * atoms;                                            // [D, 6]
+  float* others = sums + 6 * branches;                                                                       // [5]
   float* d_quantiles = a.d_quantiles + b * a.taus_count * a.sizes.actions;
   block_each(block, 0, static_cast<int64_t>(a.taus_count) * a.sizes.actions, [&](int64_t k) { d_quantiles[k] = 0; });
   block.sync();
-  for (int d = team.index; d < branches; d += team.teams) {
+  for (int d = team.index; d <= branches; d += team.teams) {
+    if (d == branches) {  // the heads that are not of a branch
+      expectile_values(team, a, b, others);
+      if (team.lane == 0) auxiliary_losses(a, b, others + 2);
+      continue;
+    }
     const BranchTerms t = branch_of(team, a, s, b, d, d_value + static_cast<int64_t>(d) * atoms);
     team.sync();
-    const float iqn = quantile_loss(team, a, b, d);
+    const float iqn = quantile_loss(team, a, b, d, t.greedy);
     if (team.lane == 0) {
       float* out = sums + 6 * d;
       out[0] = t.c51;
@@ -287,23 +313,23 @@ FH_FN void row_losses(const Block& block, const RowLossesArgs& a) {
     for (int d = 0; d < branches; ++d) sum += d_value[d * atoms + z];
     a.d_heads[b * a.wide + z] = sum;
   });
-  if (team.index != 0) return;
+  if (block.thread() != 0) return;
   float mean[6] = {};
   for (int d = 0; d < branches; ++d)
     for (int k = 0; k < 6; ++k) mean[k] += sums[6 * d + k];
   for (float& x : mean) x /= static_cast<float>(branches);
-  const Expectiles e = expectile_losses(team, a, b, mean[5]);
-  if (team.lane != 0) return;
   float* terms = a.row_terms + b * kRowLosses;
   terms[row_c51] = mean[0];
   terms[row_mse] = mean[1];
   terms[row_iqn] = mean[2];
   terms[row_cql] = mean[3];
-  terms[row_iql_high] = e.high;
-  terms[row_iql_low] = e.low;
+  terms[row_iql_high] = expectile_term(a, b, 0, a.control->settings.expectile_high, mean[5], others[0]);
+  terms[row_iql_low] = expectile_term(a, b, 1, a.control->settings.expectile_low, mean[5], others[1]);
+  terms[row_aux_return] = others[2];
+  terms[row_aux_direction] = others[3];
+  terms[row_aux_volatility] = others[4];
   a.td[b] = mean[4];
   a.q_taken[b] = mean[5];
-  auxiliary_losses(a, b, terms);
 }
 
 // Batch means of all terms, mixture balance, gate entropy, total: one block, in double.

@@ -119,8 +119,8 @@ FH_FN float lane_pick(const float* x, int chosen) {
   return value;
 }
 
-// Double DQN for one branch: greedy action of the online network, the target's probabilities of it. Returns its value.
-FH_FN float lane_next_state(const Team& team, const RowLossesArgs& a, int64_t b, int d, const float* support,
+// Double DQN for one branch: greedy action of the online network, the target's probabilities of it.
+FH_FN NextState lane_next_state(const Team& team, const RowLossesArgs& a, int64_t b, int d, const float* support,
                             float* target) {
   const int atoms = a.sizes.atoms, count = a.sizes.count[d], first = a.sizes.first[d];
   const Heads online{a.heads, 2 * static_cast<int64_t>(a.batch), a.wide}, other{a.target_heads, a.batch, a.wide};
@@ -144,7 +144,7 @@ FH_FN float lane_next_state(const Team& team, const RowLossesArgs& a, int64_t b,
     const float all[kLaneActions] = {y.v[0][j], y.v[1][j], y.v[2][j], y.v[3][j]};
     target[j] = lane_pick(all, best);
   }
-  return lane_pick(q, best);
+  return {lane_pick(q, best), best};
 }
 
 FH_FN BranchTerms lane_branch(const Team& team, const RowLossesArgs& a, int64_t b, int d, float* scratch,
@@ -158,7 +158,7 @@ FH_FN BranchTerms lane_branch(const Team& team, const RowLossesArgs& a, int64_t 
   for (int j = 0; j < kLaneAtoms; ++j) support[j] = atom(c.settings, d, team.lane + 32 * j, atoms);
   const Heads heads{a.heads, 2 * static_cast<int64_t>(a.batch), a.wide};
   LaneRow logits = lane_logits(team, heads, b, d, count, atoms), p = logits;
-  const float t_q = lane_next_state(team, a, b, d, support, target);
+  const NextState after = lane_next_state(team, a, b, d, support, target);
   lane_project(team, c.settings, d, atoms, target, reward, discount, scratch,
                reinterpret_cast<int32_t*>(scratch + atoms), scratch + 2 * atoms, m);
   float q[kLaneActions], log_sum[kLaneActions];
@@ -181,7 +181,7 @@ FH_FN BranchTerms lane_branch(const Team& team, const RowLossesArgs& a, int64_t 
   FH_UNROLL
   for (int k = 0; k < kLaneActions; ++k) exp_sum += k < count ? exponential(q[k] - largest) : 0.0f;
   const float q_chosen = lane_pick(q, chosen), mass = sums[kLaneActions + 1];
-  const float y = clamp(reward + discount * t_q, c.settings.v_min[d], c.settings.v_max[d]);
+  const float y = clamp(reward + discount * after.q, c.settings.v_min[d], c.settings.v_max[d]);
   const float error = q_chosen - y, n = static_cast<float>(a.sizes.branches);
   const float share = a.weight[b] / (static_cast<float>(a.batch) * n);
   const float k_c51 = c.c51_alpha * share, k_mse = (1.0f - c.c51_alpha) * share * error;
@@ -217,7 +217,7 @@ FH_FN BranchTerms lane_branch(const Team& team, const RowLossesArgs& a, int64_t 
     a.projected[(b * a.sizes.branches + d) * atoms + z] = m[j];
   }
   return {sums[kLaneActions], 0.5f * error * error, largest + logf(exp_sum) - q_chosen, error < 0 ? -error : error,
-          q_chosen};
+          q_chosen, after.greedy};
 }
 
 }  // namespace foxhunt::kernels

@@ -16,7 +16,7 @@ struct NoisyLayers {
 };
 
 // Variable selection's first layers, laid out for one product: dense [groups x vsn_hidden, state] with the groups on the diagonal.
-inline constexpr int kMaxGroups = 16;
+inline constexpr int kMaxGroups = 16, kMaxExperts = 64;
 struct SelectionLayers {
   int32_t groups, hidden, state;
   int32_t first[kMaxGroups], width[kMaxGroups];  // columns of the state

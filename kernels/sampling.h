@@ -303,13 +303,16 @@ FH_FN void gather_batch(const Block& block, const GatherBatchArgs& a) {
     const float* next = a.bars.features + static_cast<int64_t>(t.next_bar) * kMarketWidth;
     float* s = a.state + b * a.stride;
     float* s2 = a.state + (b + a.batch) * a.stride;
-    team_each(team, kMarketWidth, [&](int k) {
-      s[k] = now[k];
-      s2[k] = next[k];
+    struct Pair {
+      float now, next;
+    };
+    team_map(team, kMarketWidth, [&](int k) { return Pair{now[k], next[k]}; }, [&](int k, Pair v) {
+      s[k] = v.now;
+      s2[k] = v.next;
     });
-    team_each(team, kOwnWidth, [&](int k) {
-      s[kMarketWidth + k] = t.own[k];
-      s2[kMarketWidth + k] = t.next_own[k];
+    team_map(team, kOwnWidth, [&](int k) { return Pair{t.own[k], t.next_own[k]}; }, [&](int k, Pair v) {
+      s[kMarketWidth + k] = v.now;
+      s2[kMarketWidth + k] = v.next;
     });
     const float* labels = a.bars.labels + static_cast<int64_t>(t.bar) * 4;
     team_each(team, a.branches, [&](int d) {

@@ -67,17 +67,25 @@ void AuxHeads::make_quantiles(Quantiles& q, const std::string& lane, bool masks)
   q.out_product = plan(rows, n.actions, n.head_hidden, Epilogue::bias);
 }
 
+void AuxHeads::record_embedding(device::Recorder& r, Quantiles& q, const float* params) {
+  r.multiply(*q.embed, {.a = c_.buffers.cosines.data(),
+                        .b = params + c_.table.offset("iqn.embed.weight"),
+                        .c = q.phi.data(),
+                        .bias = const_cast<float*>(params + c_.table.offset("iqn.embed.bias"))});
+}
+
 void AuxHeads::record_quantiles(device::Recorder& r, Quantiles& q, const float* params, const float* trunk) {
   const NetworkLayout& n = c_.layout;
   const TensorTable& t = c_.table;
   const auto bias = [&](const char* name) { return const_cast<float*>(params + t.offset(name)); };
-  r.multiply(*q.embed, {.a = c_.buffers.cosines.data(),
-                        .b = params + t.offset("iqn.embed.weight"),
-                        .c = q.phi.data(),
-                        .bias = bias("iqn.embed.bias")});
-  r.launch(tile_launch(static_cast<std::int64_t>(c_.batch) * n.taus, 4 * kernels::kRowTile),
-           kernels::QuantileInputArgs{
-               .h = trunk, .phi = q.phi.data(), .z = q.z.data(), .rows = c_.batch, .taus = n.taus, .width = n.hidden});
+  const RowLaunch quantile_input = rows_launch(static_cast<std::int64_t>(c_.batch) * n.taus, n.hidden, 8 * kFewRows);
+  r.launch(quantile_input.launch, kernels::QuantileInputArgs{.h = trunk,
+                                                             .phi = q.phi.data(),
+                                                             .z = q.z.data(),
+                                                             .rows = c_.batch,
+                                                             .taus = n.taus,
+                                                             .width = n.hidden,
+                                                             .tile = quantile_input.tile});
   r.multiply(*q.hidden_product, {.a = q.z.data(),
                                  .b = params + t.offset("iqn.hidden.weight"),
                                  .c = q.hidden.data(),
@@ -92,10 +100,15 @@ void AuxHeads::record_quantiles(device::Recorder& r, Quantiles& q, const float* 
 void AuxHeads::record(device::Recorder& r) {
   const float* params = c_.arenas.params.data();
   const TensorTable& t = c_.table;
+  const float* target_params = c_.arenas.target.data();
   device::Recorder target = r.fork(*side_[0], *forked_);
   device::Recorder heads = r.fork(*side_[1], *forked_);
+  device::Recorder online_heads = r.fork(*side_[2], *forked_);
+  device::Recorder target_heads = r.fork(*side_[3], *forked_);
+  online_.record_heads(online_heads, params);
+  target_.record_heads(target_heads, target_params);
   record_quantiles(r, online_q, params, online_.trunk.data());
-  record_quantiles(target, target_q, c_.arenas.target.data(), target_.trunk.data());
+  record_quantiles(target, target_q, target_params, target_.trunk.data());
   heads.multiply(*iql_product_, {.a = c_.buffers.state.data(),
                                  .b = params + t.offset("iql_high.hidden.weight"),
                                  .c = iql_hidden.data(),
@@ -106,13 +119,16 @@ void AuxHeads::record(device::Recorder& r) {
                                  .bias = c_.arenas.params.data() + t.offset("aux.return.bias")});
   r.join(target, *joined_[0]);
   r.join(heads, *joined_[1]);
+  r.join(online_heads, *joined_[2]);
+  r.join(target_heads, *joined_[3]);
   record_losses(r);
 }
 
 void AuxHeads::record_losses(device::Recorder& r) {
   const NetworkLayout& n = c_.layout;
   StepBuffers& b = c_.buffers;
-  constexpr std::uint32_t threads = 128;  // on CUDA four teams: a branch each
+  const auto threads =
+      static_cast<std::uint32_t>(32 * std::min(n.branches + 1, 8));  // on CUDA a team a branch, one for the rest
   const std::uint32_t scratch = kernels::row_losses_scratch(n.atoms, n.largest_branch, n.branches, threads / 32);
   r.launch({.grid_x = static_cast<std::uint32_t>(c_.batch), .threads = threads, .block_scratch = scratch},
            kernels::RowLossesArgs{.params = c_.arenas.params.data(),

@@ -1,5 +1,5 @@
-// Child `aux`: quantile heads (online and target), both expectile values, the auxiliary heads, then every loss of every
-// row.
+// Child `aux`: all heads on the trunks of both networks, side by side: dueling and quantile heads, both expectile values,
+// the auxiliary heads; then every loss of every row. The quantile heads' embeddings need no trunk and come before.
 #pragma once
 
 #include "engine/learner/network.h"
@@ -11,6 +11,9 @@ class AuxHeads {
  public:
   AuxHeads(StepContext& context, Network& online, Network& target);
   void record(device::Recorder& r);
+  // cosines -> phi, which record() reads.
+  void record_online_embedding(device::Recorder& r) { record_embedding(r, online_q, c_.arenas.params.data()); }
+  void record_target_embedding(device::Recorder& r) { record_embedding(r, target_q, c_.arenas.target.data()); }
 
   // Kept for the backward pass. Rows are B T for the quantile head.
   struct Quantiles {
@@ -27,6 +30,7 @@ class AuxHeads {
 
  private:
   void make_quantiles(Quantiles& q, const std::string& lane, bool masks);
+  void record_embedding(device::Recorder& r, Quantiles& q, const float* params);
   void record_quantiles(device::Recorder& r, Quantiles& q, const float* params, const float* trunk);
   void record_losses(device::Recorder& r);
 
@@ -34,8 +38,8 @@ class AuxHeads {
   Network& online_;
   Network& target_;
   std::unique_ptr<device::Product> iql_product_, aux_product_;
-  std::unique_ptr<device::Stream> side_[2];
-  std::unique_ptr<device::Event> forked_, joined_[2];
+  std::unique_ptr<device::Stream> side_[4];
+  std::unique_ptr<device::Event> forked_, joined_[4];
 };
 
 }  // namespace foxhunt

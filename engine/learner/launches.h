@@ -7,10 +7,27 @@
 
 namespace foxhunt {
 
-// Row kernels: eight rows a block, one team a row on CUDA.
+// Row kernels: eight rows a block, a warp a row on CUDA.
 inline device::Launch row_launch(std::int64_t rows, std::uint32_t team_scratch = 0) {
   return {.grid_x = kernels::tiles(rows, kernels::kRowTile), .threads = 256, .team_scratch = team_scratch};
 }
+// Kernels that are told how many rows a block owns: where there are few (`few` or less), a row gets a whole block,
+// about a thread a column, because its own time is all that counts; else a warp, and smaller blocks while there are
+// processors to spare.
+struct RowLaunch {
+  std::int32_t tile;
+  device::Launch launch;
+};
+inline RowLaunch rows_launch(std::int64_t rows, std::int64_t columns, std::int64_t few) {
+  if (rows > few) {
+    const std::int32_t tile = rows <= 1024 ? 4 : kernels::kRowTile;
+    return {tile, {.grid_x = kernels::tiles(rows, tile), .threads = 32 * static_cast<std::uint32_t>(tile)}};
+  }
+  std::uint32_t threads = 32;
+  while (threads < columns && threads < 256) threads *= 2;
+  return {kernels::kLongRowTile, {.grid_x = kernels::tiles(rows, kernels::kLongRowTile), .threads = threads}};
+}
+inline constexpr std::int64_t kFewRows = 512;
 inline device::Launch tile_launch(std::int64_t count, std::int64_t tile, std::uint32_t threads = 256) {
   return {.grid_x = kernels::tiles(count, tile), .threads = threads};
 }

@@ -55,10 +55,11 @@ struct Learner::Parts {
         adam_grad(c, nan_checks(c, online, aux), telemetry.get()),
         adam(c),
         graph(device, *stream) {
-    for (auto* event :
-         {&scan_forked, &scan_joined, &weights_forked, &weights_joined, &statistics_forked, &statistics_joined})
+    for (auto* event : {&scan_forked, &scan_joined, &weights_forked, &weights_joined, &statistics_forked,
+                        &statistics_joined, &embed_forked[0], &embed_forked[1], &embed_joined[0], &embed_joined[1]})
       *event = device.create_event();
-    for (auto* side : {&scan_side, &weights_side, &statistics_side}) *side = device.create_stream();
+    for (auto* side : {&scan_side, &weights_side, &statistics_side, &embed_side[0], &embed_side[1]})
+      *side = device.create_stream();
     compose();
     for (auto& slot : slot_params) slot = {device, static_cast<std::size_t>(c.table.arena_size())};
     for (auto& slot : slot_target) slot = {device, static_cast<std::size_t>(c.table.arena_size())};
@@ -82,9 +83,9 @@ struct Learner::Parts {
   AdamGrad adam_grad;
   Adam adam;
   StepGraph graph;
-  std::unique_ptr<device::Stream> scan_side, weights_side, statistics_side;
+  std::unique_ptr<device::Stream> scan_side, weights_side, statistics_side, embed_side[2];
   std::unique_ptr<device::Event> scan_forked, scan_joined, weights_forked, weights_joined, statistics_forked,
-      statistics_joined;
+      statistics_joined, embed_forked[2], embed_joined[2];
   device::Buffer<float> slot_params[kSlots];
   device::Buffer<float> slot_target[kSlots], slot_signals[kSlots];
   device::Buffer<kernels::Control> slot_control[kSlots];
@@ -113,10 +114,18 @@ void Learner::Parts::compose() {
     spectral.record(r);
     r.join(side, *weights_joined);
   });
-  graph.add("forward", {"per_sample", "spectral"},
-            [this, params](R& r) { online.record_forward(r, params, c.buffers.state.data(), c.control.data()); });
-  graph.add("ddqn", {"per_sample", "spectral"},
-            [this, target_params, next](R& r) { target.record_forward(r, target_params, next, c.control.data()); });
+  graph.add("forward", {"per_sample", "spectral"}, [this, params](R& r) {
+    R side = r.fork(*embed_side[0], *embed_forked[0]);
+    aux.record_online_embedding(side);
+    online.record_trunk(r, params, c.buffers.state.data(), c.control.data());
+    r.join(side, *embed_joined[0]);
+  });
+  graph.add("ddqn", {"per_sample", "spectral"}, [this, target_params, next](R& r) {
+    R side = r.fork(*embed_side[1], *embed_forked[1]);
+    aux.record_target_embedding(side);
+    target.record_trunk(r, target_params, next, c.control.data());
+    r.join(side, *embed_joined[1]);
+  });
   graph.add("aux", {"forward", "ddqn"}, [this](R& r) { aux.record(r); });
   // The batch's statistics read what `aux` left: the backward pass hides them.
   graph.add("post_aux", {"aux"}, [this](R& r) {

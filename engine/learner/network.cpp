@@ -122,62 +122,79 @@ void Network::record_grn(device::Recorder& r, int k, const float* params, const 
                     .c = g.value_gate.data(),
                     .bias = const_cast<float*>(params + g.b_bias)});
   r.join(side, *joined_[k]);
-  r.launch(row_launch(options_.rows), kernels::GatedNormArgs{.params = params,
-                                                             .value_gate = g.value_gate.data(),
-                                                             .residual = g.xhat.data(),
-                                                             .out = g.out.data(),
-                                                             .inverse = g.inverse.data(),
-                                                             .gamma = g.gamma,
-                                                             .beta = g.beta,
-                                                             .control = control,
-                                                             .rows = options_.rows,
-                                                             .scaled = options_.scaled,
-                                                             .width = layout_.hidden,
-                                                             .block_index = k});
+  const RowLaunch gated_norm = rows_launch(options_.rows, layout_.hidden, 0);
+  r.launch(gated_norm.launch, kernels::GatedNormArgs{.params = params,
+                                                     .value_gate = g.value_gate.data(),
+                                                     .residual = g.xhat.data(),
+                                                     .out = g.out.data(),
+                                                     .inverse = g.inverse.data(),
+                                                     .gamma = g.gamma,
+                                                     .beta = g.beta,
+                                                     .control = control,
+                                                     .rows = options_.rows,
+                                                     .scaled = options_.scaled,
+                                                     .width = layout_.hidden,
+                                                     .block_index = k,
+                                                     .tile = gated_norm.tile});
 }
 
 void Network::record_forward(device::Recorder& r, const float* params, const float* states,
                              const kernels::Control* control) {
+  record_trunk(r, params, states, control);
+  record_heads(r, params);
+}
+
+void Network::record_trunk(device::Recorder& r, const float* params, const float* states,
+                           const kernels::Control* control) {
   const auto& n = layout_;
   const int rows = options_.rows;
   r.multiply(*selection_product_, {.a = states,
                                    .b = selection.data(),
                                    .c = selection_hidden.data(),
                                    .bias = const_cast<float*>(params + selection_bias_)});
-  r.launch(row_launch(rows), kernels::SelectionGateArgs{.params = params,
-                                                        .x = states,
-                                                        .hidden = selection_hidden.data(),
-                                                        .weights = selection_weights.data(),
-                                                        .gated = gated.data(),
-                                                        .weight2 = selection_weight2_,
-                                                        .bias2 = selection_bias2_,
-                                                        .groups = n.selection,
-                                                        .rows = rows,
-                                                        .stride = n.stride});
+  const RowLaunch selection_gate = rows_launch(rows, n.state, 0);
+  r.launch(selection_gate.launch, kernels::SelectionGateArgs{.params = params,
+                                                             .x = states,
+                                                             .hidden = selection_hidden.data(),
+                                                             .weights = selection_weights.data(),
+                                                             .gated = gated.data(),
+                                                             .weight2 = selection_weight2_,
+                                                             .bias2 = selection_bias2_,
+                                                             .groups = n.selection,
+                                                             .rows = rows,
+                                                             .stride = n.stride,
+                                                             .tile = selection_gate.tile});
   record_grn(r, 0, params, gated.data(), control);
   record_grn(r, 1, params, grn_[0].out.data(), control);
   const float* h = grn_[1].out.data();
   r.multiply(
       *mixture_in_product_,
       {.a = h, .b = params + gate_weight_, .c = mixture_in.data(), .bias = const_cast<float*>(params + gate_bias_)});
-  r.launch(row_launch(rows), kernels::MixtureGateArgs{.input = mixture_in.data(),
-                                                      .gates = gates.data(),
-                                                      .scaled_hidden = scaled_hidden.data(),
-                                                      .rows = rows,
-                                                      .experts = n.experts,
-                                                      .expert_hidden = n.expert_hidden});
+  const RowLaunch mixture_gate = rows_launch(rows, n.experts * n.expert_hidden, kFewRows);
+  r.launch(mixture_gate.launch, kernels::MixtureGateArgs{.input = mixture_in.data(),
+                                                         .gates = gates.data(),
+                                                         .scaled_hidden = scaled_hidden.data(),
+                                                         .rows = rows,
+                                                         .experts = n.experts,
+                                                         .expert_hidden = n.expert_hidden,
+                                                         .tile = mixture_gate.tile});
   r.multiply(*mixture_out_product_, {.a = scaled_hidden.data(), .b = params + out_weight_, .c = mixture_xhat.data()});
-  r.launch(row_launch(rows), kernels::MixtureNormArgs{.params = params,
-                                                      .h = h,
-                                                      .y = mixture_xhat.data(),
-                                                      .out = trunk.data(),
-                                                      .inverse = mixture_inverse.data(),
-                                                      .gamma = moe_gamma_,
-                                                      .beta = moe_beta_,
-                                                      .control = control,
-                                                      .rows = rows,
-                                                      .scaled = options_.scaled,
-                                                      .width = n.hidden});
+  const RowLaunch mixture_norm = rows_launch(rows, n.hidden, 0);
+  r.launch(mixture_norm.launch, kernels::MixtureNormArgs{.params = params,
+                                                         .h = h,
+                                                         .y = mixture_xhat.data(),
+                                                         .out = trunk.data(),
+                                                         .inverse = mixture_inverse.data(),
+                                                         .gamma = moe_gamma_,
+                                                         .beta = moe_beta_,
+                                                         .control = control,
+                                                         .rows = rows,
+                                                         .scaled = options_.scaled,
+                                                         .width = n.hidden,
+                                                         .tile = mixture_norm.tile});
+}
+
+void Network::record_heads(device::Recorder& r, const float* params) {
   r.multiply(*hidden_product_, {.a = trunk.data(),
                                 .b = params + heads_weight_,
                                 .c = heads_hidden.data(),

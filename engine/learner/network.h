@@ -30,6 +30,9 @@ class Network {
   void record_weights(device::Recorder& r, const float* params, const float* noise);
   // states [rows, stride] -> heads_out; record_weights must come before in the recording's order.
   void record_forward(device::Recorder& r, const float* params, const float* states, const kernels::Control* control);
+  // Its two parts: states -> trunk, trunk -> heads_out.
+  void record_trunk(device::Recorder& r, const float* params, const float* states, const kernels::Control* control);
+  void record_heads(device::Recorder& r, const float* params);
 
   const NetworkLayout& layout() const { return layout_; }
   int rows() const { return options_.rows; }

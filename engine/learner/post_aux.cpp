@@ -23,12 +23,15 @@ void PostAux::record(device::Recorder& r) {
   record_quantiles(quantiles);
   record_heads(r, weights);
   r.join(quantiles, *from_quantiles_);
+  record_side_gradients(quantiles);  // what nobody waits for
+  record_mixture_norm(r);
   r.join(sums, *from_sums_);
   record_mixture(r, weights);
   record_block(r, weights, 1);
   record_block(r, weights, 0);
   record_selection(r, weights);
   r.join(weights, *from_weights_);
+  r.join(quantiles, *from_side_);
 }
 
 void PostAux::record_heads(device::Recorder& main, device::Recorder& weights) {
@@ -43,12 +46,14 @@ void PostAux::record_heads(device::Recorder& main, device::Recorder& weights) {
                                              .gradients = c_.arenas.gradients.data(),
                                              .layers = n.noisy});
   main.multiply(*d_heads_hidden_, {.a = h_.d_heads.data(), .b = n_.weight.data(), .c = h_.d_columns.data()});
-  main.launch(row_launch(c_.batch), kernels::ReluGateArgs{.h = n_.heads_hidden.data(),
-                                                          .d = h_.d_columns.data(),
-                                                          .rows = c_.batch,
-                                                          .columns = n.head_columns(),
-                                                          .h_stride = n.head_columns(),
-                                                          .d_stride = h_.d_stride});
+  const RowLaunch relu_gate = rows_launch(c_.batch, n.head_columns(), kFewRows);
+  main.launch(relu_gate.launch, kernels::ReluGateArgs{.h = n_.heads_hidden.data(),
+                                                      .d = h_.d_columns.data(),
+                                                      .rows = c_.batch,
+                                                      .columns = n.head_columns(),
+                                                      .h_stride = n.head_columns(),
+                                                      .d_stride = h_.d_stride,
+                                                      .tile = relu_gate.tile});
   weights.join(main, *to_weights_);
   weights.multiply(*w_heads_, {.a = h_.d_columns.data(),
                                .b = n_.trunk.data(),
@@ -64,6 +69,11 @@ void PostAux::record_quantiles(device::Recorder& q) {
                                 .c = dq_hidden_.data(),
                                 .mask = online.hidden_mask.data()});
   q.multiply(*dz_plan_, {.a = dq_hidden_.data(), .b = param("iqn.hidden.weight"), .c = dz_.data()});
+}
+
+void PostAux::record_side_gradients(device::Recorder& q) {
+  const auto& online = h_.online_q;
+  const NetworkLayout& n = c_.layout;
   q.multiply(*w_q_out_, {.a = h_.d_quantiles.data(),
                          .b = online.hidden.data(),
                          .c = gradient("iqn.out.weight"),
@@ -77,35 +87,55 @@ void PostAux::record_quantiles(device::Recorder& q) {
                          .b = c_.buffers.cosines.data(),
                          .c = gradient("iqn.embed.weight"),
                          .bias = gradient("iqn.embed.bias")});
+  q.launch(row_launch(c_.batch), kernels::ExpectileBackwardArgs{.params = c_.arenas.params.data(),
+                                                                .hidden = h_.iql_hidden.data(),
+                                                                .d_iql = h_.d_iql.data(),
+                                                                .d_hidden = d_iql_hidden_.data(),
+                                                                .weight = c_.table.offset("iql_high.out.weight"),
+                                                                .rows = c_.batch,
+                                                                .width = n.iql_hidden});
+  q.multiply(*w_iql_, {.a = d_iql_hidden_.data(),
+                       .b = c_.buffers.state.data(),
+                       .c = gradient("iql_high.hidden.weight"),
+                       .bias = gradient("iql_high.hidden.bias")});
+}
+
+void PostAux::record_mixture_norm(device::Recorder& main) {
+  const NetworkLayout& n = c_.layout;
+  const RowLaunch mixture_norm_backward = rows_launch(c_.batch, n.hidden, kFewRows);
+  main.launch(mixture_norm_backward.launch,
+              kernels::MixtureNormBackwardArgs{.params = c_.arenas.params.data(),
+                                               .control = c_.control.data(),
+                                               .dz = dz_.data(),
+                                               .phi = h_.online_q.phi.data(),
+                                               .xhat = n_.mixture_xhat.data(),
+                                               .inverse = n_.mixture_inverse.data(),
+                                               .d_h = d_trunk_.data(),
+                                               .d_in = d_in_.data(),
+                                               .d_y = d_y_.data(),
+                                               .gamma = c_.table.offset("moe.norm.weight"),
+                                               .rows = c_.batch,
+                                               .width = n.hidden,
+                                               .taus = n.taus,
+                                               .tile = mixture_norm_backward.tile});
 }
 
 void PostAux::record_mixture(device::Recorder& main, device::Recorder& weights) {
   const NetworkLayout& n = c_.layout;
-  main.launch(row_launch(c_.batch), kernels::MixtureNormBackwardArgs{.params = c_.arenas.params.data(),
-                                                                     .control = c_.control.data(),
-                                                                     .dz = dz_.data(),
-                                                                     .phi = h_.online_q.phi.data(),
-                                                                     .xhat = n_.mixture_xhat.data(),
-                                                                     .inverse = n_.mixture_inverse.data(),
-                                                                     .d_h = d_trunk_.data(),
-                                                                     .d_in = d_in_.data(),
-                                                                     .d_y = d_y_.data(),
-                                                                     .gamma = c_.table.offset("moe.norm.weight"),
-                                                                     .rows = c_.batch,
-                                                                     .width = n.hidden,
-                                                                     .taus = n.taus});
   weights.join(main, *to_weights_);
   weights.multiply(*w_mixture_out_, {.a = d_y_.data(), .b = n_.scaled_hidden.data(), .c = gradient("moe.out.weight")});
   main.multiply(*d_scaled_plan_, {.a = d_y_.data(), .b = param("moe.out.weight"), .c = d_scaled_.data()});
-  main.launch(row_launch(c_.batch), kernels::MixtureGateBackwardArgs{.control = c_.control.data(),
-                                                                     .input = n_.mixture_in.data(),
-                                                                     .gates = n_.gates.data(),
-                                                                     .d_scaled = d_scaled_.data(),
-                                                                     .importance = c_.buffers.importance.data(),
-                                                                     .d_input = d_mixture_.data(),
-                                                                     .rows = c_.batch,
-                                                                     .experts = n.experts,
-                                                                     .expert_hidden = n.expert_hidden});
+  const RowLaunch mixture_gate_backward = rows_launch(c_.batch, n.experts * n.expert_hidden, kFewRows);
+  main.launch(mixture_gate_backward.launch, kernels::MixtureGateBackwardArgs{.control = c_.control.data(),
+                                                                             .input = n_.mixture_in.data(),
+                                                                             .gates = n_.gates.data(),
+                                                                             .d_scaled = d_scaled_.data(),
+                                                                             .importance = c_.buffers.importance.data(),
+                                                                             .d_input = d_mixture_.data(),
+                                                                             .rows = c_.batch,
+                                                                             .experts = n.experts,
+                                                                             .expert_hidden = n.expert_hidden,
+                                                                             .tile = mixture_gate_backward.tile});
   weights.join(main, *to_weights_);
   weights.multiply(*w_mixture_in_, {.a = d_mixture_.data(),
                                     .b = n_.grn(1).out.data(),
@@ -121,19 +151,21 @@ void PostAux::record_block(device::Recorder& main, device::Recorder& weights, in
   const std::string name = k == 0 ? "grn1" : "grn2";
   const float* d_out = k == 0 ? d_hidden1_.data() : d_in_.data();
   const float* input = k == 0 ? n_.gated.data() : n_.grn(0).out.data();
-  main.launch(row_launch(c_.batch), kernels::GatedNormBackwardArgs{.params = c_.arenas.params.data(),
-                                                                   .control = c_.control.data(),
-                                                                   .value_gate = g.value_gate.data(),
-                                                                   .xhat = g.xhat.data(),
-                                                                   .inverse = g.inverse.data(),
-                                                                   .d_out = d_out,
-                                                                   .d_value_gate = block.d_value_gate.data(),
-                                                                   .d_residual = block.d_wide.data() + n.hidden,
-                                                                   .gamma = g.gamma,
-                                                                   .rows = c_.batch,
-                                                                   .width = n.hidden,
-                                                                   .block_index = k,
-                                                                   .stride = 2 * n.hidden});
+  const RowLaunch gated_norm_backward = rows_launch(c_.batch, n.hidden, kFewRows);
+  main.launch(gated_norm_backward.launch, kernels::GatedNormBackwardArgs{.params = c_.arenas.params.data(),
+                                                                         .control = c_.control.data(),
+                                                                         .value_gate = g.value_gate.data(),
+                                                                         .xhat = g.xhat.data(),
+                                                                         .inverse = g.inverse.data(),
+                                                                         .d_out = d_out,
+                                                                         .d_value_gate = block.d_value_gate.data(),
+                                                                         .d_residual = block.d_wide.data() + n.hidden,
+                                                                         .gamma = g.gamma,
+                                                                         .rows = c_.batch,
+                                                                         .width = n.hidden,
+                                                                         .block_index = k,
+                                                                         .stride = 2 * n.hidden,
+                                                                         .tile = gated_norm_backward.tile});
   weights.join(main, *to_weights_);
   weights.multiply(*block.w_b, {.a = block.d_value_gate.data(),
                                 .b = g.relu.data(),
@@ -155,18 +187,8 @@ void PostAux::record_block(device::Recorder& main, device::Recorder& weights, in
 void PostAux::record_selection(device::Recorder& main, device::Recorder& weights) {
   const NetworkLayout& n = c_.layout;
   const std::string first = c_.options.config.groups[0].first;
-  weights.launch(row_launch(c_.batch), kernels::ExpectileBackwardArgs{.params = c_.arenas.params.data(),
-                                                                      .hidden = h_.iql_hidden.data(),
-                                                                      .d_iql = h_.d_iql.data(),
-                                                                      .d_hidden = d_iql_hidden_.data(),
-                                                                      .weight = c_.table.offset("iql_high.out.weight"),
-                                                                      .rows = c_.batch,
-                                                                      .width = n.iql_hidden});
-  weights.multiply(*w_iql_, {.a = d_iql_hidden_.data(),
-                             .b = c_.buffers.state.data(),
-                             .c = gradient("iql_high.hidden.weight"),
-                             .bias = gradient("iql_high.hidden.bias")});
-  main.launch(row_launch(c_.batch),
+  const RowLaunch selection_backward = rows_launch(c_.batch, n.groups * n.selection_hidden, kFewRows);
+  main.launch(selection_backward.launch,
               kernels::SelectionBackwardArgs{.params = c_.arenas.params.data(),
                                              .x = c_.buffers.state.data(),
                                              .d_gated = d_gated_.data(),
@@ -177,7 +199,8 @@ void PostAux::record_selection(device::Recorder& main, device::Recorder& weights
                                              .weight2 = c_.table.offset("vsn." + first + ".2.weight"),
                                              .groups = n.selection,
                                              .rows = c_.batch,
-                                             .stride = n.stride});
+                                             .stride = n.stride,
+                                             .tile = selection_backward.tile});
   weights.join(main, *to_weights_);
   weights.multiply(*w_selection_, {.a = d_selection_hidden_.data(),
                                    .b = c_.buffers.state.data(),

@@ -27,6 +27,8 @@ class PostAux {
   void make_column_jobs();
   void record_heads(device::Recorder& main, device::Recorder& weights);
   void record_quantiles(device::Recorder& q);
+  void record_side_gradients(device::Recorder& q);
+  void record_mixture_norm(device::Recorder& main);
   void record_mixture(device::Recorder& main, device::Recorder& weights);
   void record_block(device::Recorder& main, device::Recorder& weights, int k);
   void record_selection(device::Recorder& main, device::Recorder& weights);
@@ -52,7 +54,7 @@ class PostAux {
   Plan d_scaled_plan_, w_mixture_out_, d_mixture_plan_, w_mixture_in_;
   Plan w_selection_, w_iql_;
   std::unique_ptr<device::Stream> weight_stream_, quantile_stream_, sum_stream_;
-  std::unique_ptr<device::Event> to_weights_, to_quantiles_, from_weights_, from_quantiles_, from_sums_;
+  std::unique_ptr<device::Event> to_weights_, to_quantiles_, from_weights_, from_quantiles_, from_side_, from_sums_;
 };
 
 }  // namespace foxhunt

@@ -25,6 +25,7 @@ PostAux::PostAux(StepContext& context, Network& online, AuxHeads& heads) : c_(co
   to_quantiles_ = c_.device.create_event();
   from_weights_ = c_.device.create_event();
   from_quantiles_ = c_.device.create_event();
+  from_side_ = c_.device.create_event();
   from_sums_ = c_.device.create_event();
 }
 
@@ -137,7 +138,7 @@ void PostAux::make_plans() {
     blocks_[i].w_wide = weight_plan(2 * n.hidden, in, 0, stride, kWeights, Epilogue::bias_gradient);
   }
   w_selection_ = weight_plan(n.groups * n.selection_hidden, n.state, 0, n.stride, kWeights, Epilogue::bias_gradient);
-  w_iql_ = weight_plan(2 * n.iql_hidden, n.state, 0, n.stride, kWeights, Epilogue::bias_gradient);
+  w_iql_ = weight_plan(2 * n.iql_hidden, n.state, 0, n.stride, kQuantiles, Epilogue::bias_gradient);
 }
 
 void PostAux::make_column_jobs() {

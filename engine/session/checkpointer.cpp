@@ -20,28 +20,31 @@ std::size_t aligned(std::size_t bytes) {
 }  // namespace
 
 Checkpointer::Checkpointer(device::Device& device, Learner& learner, Collector& collector)
-    : device_(device),
-      learner_(learner),
-      collector_(collector),
-      side_(device.create_stream()),
-      copied_(device.create_event()),
-      staged_(device.create_event()) {
-  SaveRequest full;
-  std::size_t total = 0;
-  for (const Block& b : blocks(full)) total = std::max(total, b.offset + aligned(b.bytes));
-  copy_ = {device, total};
-  staging_ = {device, total};
+    : device_(device), learner_(learner), collector_(collector), side_(device.create_stream()) {
+  SaveRequest request;
+  prepare(full_, request);
+  request.full = false;
+  prepare(model_, request);
   thread_ = std::thread([this] { work(); });
 }
 
 Checkpointer::~Checkpointer() {
+  drain();
   {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return !busy_; });
+    const std::scoped_lock lock(mutex_);
     stop_ = true;
   }
   changed_.notify_all();
   thread_.join();
+}
+
+void Checkpointer::prepare(Lane& lane, const SaveRequest& largest) {
+  const auto list = blocks(largest);
+  const std::size_t total = list.back().offset + aligned(list.back().bytes);
+  lane.copy = {device_, total};
+  lane.staging = {device_, total};
+  lane.copied = device_.create_event();
+  lane.staged = device_.create_event();
 }
 
 std::vector<Checkpointer::Block> Checkpointer::blocks(const SaveRequest& request) {
@@ -72,52 +75,67 @@ std::vector<Checkpointer::Block> Checkpointer::blocks(const SaveRequest& request
 }
 
 void Checkpointer::save(SaveRequest request, std::function<void(const SaveResult&)> done) {
-  drain();
   const double before = steady_seconds();
+  Lane& lane = request.full ? full_ : model_;
+  {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return !lane.busy; });
+  }
   auto list = blocks(request);
-  for (const Block& b : list) device_.copy(learner_.stream(), copy_.data() + b.offset, b.data, b.bytes);
-  device_.record(*copied_, learner_.stream());
-  device_.wait(*side_, *copied_);
+  for (const Block& b : list) device_.copy(learner_.stream(), lane.copy.data() + b.offset, b.data, b.bytes);
+  device_.record(*lane.copied, learner_.stream());
+  device_.wait(*side_, *lane.copied);
   const std::size_t total = list.back().offset + aligned(list.back().bytes);
-  device_.copy(*side_, staging_.device(), copy_.data(), std::min(total, copy_.size()));
-  device_.record(*staged_, *side_);
-  blocked_ms_ = (steady_seconds() - before) * 1e3;
-  const std::scoped_lock lock(mutex_);
-  request_ = std::move(request);
-  request_blocks_ = std::move(list);
-  done_ = std::move(done);
-  busy_ = true;
+  device_.copy(*side_, lane.staging.device(), lane.copy.data(), total);
+  device_.record(*lane.staged, *side_);
+  lane.request = std::move(request);
+  lane.blocks = std::move(list);
+  lane.done = std::move(done);
+  {
+    const std::scoped_lock lock(mutex_);
+    lane.busy = true;
+    queue_.push_back(&lane);
+  }
   changed_.notify_all();
+  blocked_ms_ = (steady_seconds() - before) * 1e3;
+}
+
+bool Checkpointer::ready() {
+  const std::scoped_lock lock(mutex_);
+  return !full_.busy;
 }
 
 void Checkpointer::drain() {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return !busy_; });
+  changed_.wait(lock, [&] { return queue_.empty(); });
 }
 
 void Checkpointer::work() {
   for (;;) {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return busy_ || stop_; });
-    if (!busy_) return;
+    changed_.wait(lock, [&] { return !queue_.empty() || stop_; });
+    if (queue_.empty()) return;
+    Lane& lane = *queue_.front();
     lock.unlock();
-    while (!staged_->done()) std::this_thread::sleep_for(std::chrono::microseconds(500));
-    const SaveResult result = write(request_, request_blocks_);
-    if (done_) done_(result);
+    while (!lane.staged->done()) std::this_thread::sleep_for(std::chrono::microseconds(500));
+    const SaveResult result = write(lane);
+    if (lane.done) lane.done(result);
     lock.lock();
-    busy_ = false;
+    queue_.pop_front();
+    lane.busy = false;
     changed_.notify_all();
   }
 }
 
-SaveResult Checkpointer::write(const SaveRequest& request, const std::vector<Block>& list) const {
+SaveResult Checkpointer::write(const Lane& lane) const {
+  const SaveRequest& request = lane.request;
   SaveResult result{.path = request.path, .bytes = 0, .error = {}};
   try {
     SafetensorsWriter writer;
     for (const auto& [key, value] : request.metadata) writer.metadata(key, value);
     const auto find = [&](const char* name) -> std::byte* {
-      for (const Block& b : list)
-        if (b.name == name) return staging_.host() + b.offset;
+      for (const Block& b : lane.blocks)
+        if (b.name == name) return lane.staging.host() + b.offset;
       return nullptr;
     };
     const auto tensors = [&](const char* block, const std::string& prefix) {
@@ -154,9 +172,9 @@ SaveResult Checkpointer::write(const SaveRequest& request, const std::vector<Blo
       auto* state = reinterpret_cast<kernels::TelemetryState*>(find("telemetry.state"));
       state->signals[kernels::signal_step_time] = 0;
       state->time_steps = 0;
-      for (const Block& b : list)
+      for (const Block& b : lane.blocks)
         if (b.name.find('.') != std::string::npos || b.name == "control")
-          writer.add("state." + b.name, DType::u8, {b.bytes}, staging_.host() + b.offset);
+          writer.add("state." + b.name, DType::u8, {b.bytes}, lane.staging.host() + b.offset);
     }
     writer.write(request.path);
     result.bytes = std::filesystem::file_size(request.path);

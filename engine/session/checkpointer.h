@@ -1,8 +1,10 @@
 // Checkpoints in the background: a copy within the device on the training stream, a side stream to mapped memory, and a
-// thread that builds and writes the file. Training waits only when a second save comes before the first is written.
+// thread that builds and writes the file. Full files and models have memory of their own, so that the small ones never
+// wait for the large; training waits only when a second save of one kind comes before the first is written.
 #pragma once
 
 #include <condition_variable>
+#include <deque>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -39,8 +41,9 @@ class Checkpointer {
 
   // Returns when the copies are queued. `done` runs on the writing thread.
   void save(SaveRequest request, std::function<void(const SaveResult&)> done);
-  void drain();                                      // waits for the file
-  double blocked_ms() const { return blocked_ms_; }  // what the last save cost the calling thread
+  bool ready();                                      // a full save would not wait for the file before it
+  void drain();                                      // waits for all files
+  double blocked_ms() const { return blocked_ms_; }  // what the last save cost the calling thread, with such a wait
 
  private:
   struct Block {
@@ -48,25 +51,33 @@ class Checkpointer {
     const void* data;
     std::size_t bytes, offset;
   };
+  // What one file is made of: kept until it is written.
+  struct Lane {
+    device::Buffer<std::byte> copy;
+    device::MappedBuffer<std::byte> staging;
+    std::unique_ptr<device::Event> copied, staged;
+    bool busy = false;
+    SaveRequest request;
+    std::vector<Block> blocks;
+    std::function<void(const SaveResult&)> done;
+  };
+
   std::vector<Block> blocks(const SaveRequest& request);
+  void prepare(Lane& lane, const SaveRequest& largest);
   void work();
-  SaveResult write(const SaveRequest& request, const std::vector<Block>& blocks) const;
+  SaveResult write(const Lane& lane) const;
 
   device::Device& device_;
   Learner& learner_;
   Collector& collector_;
-  device::Buffer<std::byte> copy_;
-  device::MappedBuffer<std::byte> staging_;
   std::unique_ptr<device::Stream> side_;
-  std::unique_ptr<device::Event> copied_, staged_;
+  Lane full_, model_;
   double blocked_ms_ = 0;
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  bool busy_ = false, stop_ = false;
-  SaveRequest request_;
-  std::vector<Block> request_blocks_;
-  std::function<void(const SaveResult&)> done_;
+  std::deque<Lane*> queue_;  // its first is being written
+  bool stop_ = false;
   std::thread thread_;
 };
 

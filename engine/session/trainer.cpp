@@ -186,7 +186,8 @@ Trainer::Flow Trainer::one_step() {
     set_state(SessionState::halted, places.empty() ? "stopped by a guard" : "values that are not finite: " + places);
     return Flow::halted;
   }
-  if (evaluator_->running() && evaluator_->ready()) save_when_validated();  // ready() launches its next part
+  if (evaluator_->running()) evaluator_->ready();  // launches its next part
+  save_when_ready();
   if (guard_.due(steps_)) {
     const Flow flow = check_live();
     if (flow != Flow::go_on) return flow;
@@ -264,9 +265,9 @@ Trainer::Flow Trainer::command(const Session::Pending& pending) {
       case CommandKind::pause:
         if (!training) throw usage_error("nothing is being trained");
         learner_->drain();
-        if (deferred_save_) evaluator_->wait();
-        save_when_validated();
         paused_ = true;
+        if (deferred_save_) evaluator_->wait();
+        save_when_ready();
         show_progress();
         set_state(SessionState::paused);
         break;
@@ -283,10 +284,10 @@ Trainer::Flow Trainer::command(const Session::Pending& pending) {
         return Flow::go_on;
       case CommandKind::save_checkpoint:
         if (!begun_) throw usage_error("there is nothing to save yet");
-        if (deferred_save_) throw usage_error("a checkpoint waits for the validation to be saved already");
+        if (deferred_save_) throw usage_error("a checkpoint is waiting to be saved already");
         deferred_save_ = pending.number;
         if (paused_ && pending_) evaluator_->wait();
-        save_when_validated();
+        save_when_ready();
         note("command", "info", fmt::format("{} at step {}", command_name(c.kind), steps_), who);
         return Flow::go_on;  // finished when the file is written
       case CommandKind::stop_and_save:

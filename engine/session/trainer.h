@@ -98,7 +98,7 @@ class Trainer {
   void save_best(const EpochResult& result);
   void write_checkpoint(SaveRequest request, RunCheckpoint row, std::uint64_t command);
   void saved(RunCheckpoint row, std::uint64_t command, const SaveResult& result);
-  void save_when_validated();
+  void save_when_ready();
   void forget_old_checkpoints();
   void write_flight();
   void note(const std::string& kind, const std::string& severity, const std::string& message,
@@ -160,7 +160,8 @@ class Trainer {
   std::uint64_t rate_steps_ = 0;
   double shown_ = 0;
   std::vector<std::filesystem::path> periodic_;  // full files that may be removed when newer ones stand
-  std::uint64_t deferred_save_ = 0;              // command that waits for the validation in flight
+  // Command that waits for the validation in flight, or for the file before it.
+  std::uint64_t deferred_save_ = 0;
   std::string stopped_by_;                       // the rule that stopped the session, or empty
   std::string history_problem_;                  // as last noted
   std::string save_error_;                       // of the last file; the writing thread's until it is drained

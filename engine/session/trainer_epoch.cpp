@@ -49,7 +49,7 @@ Trainer::Flow Trainer::end_epoch() {
   if (drift == Flow::go_on) {
     set_state(SessionState::validating);
     read_validation();
-    save_when_validated();
+    save_when_ready();
     decision = decide(snapshot);
   }
   device::Recorder recorder(*device_, learner_->stream(), device::ModuleSet::eager);
@@ -326,9 +326,10 @@ void Trainer::write_checkpoint(SaveRequest request, RunCheckpoint row, std::uint
   session_.publish([&](SessionStatus& s) { s.save_blocked_ms = blocked; });
 }
 
-// A checkpoint of now must hold what the validation in flight will say; training goes on until it has said it.
-void Trainer::save_when_validated() {
-  if (!deferred_save_ || (pending_ && !evaluator_->ready())) return;
+// A checkpoint of now must hold what the validation in flight will say, and needs the memory of the one before it;
+// training goes on until both are there.
+void Trainer::save_when_ready() {
+  if (!deferred_save_ || (pending_ && !evaluator_->ready()) || (!paused_ && !checkpointer_->ready())) return;
   read_validation();
   save("manual", nullptr, std::exchange(deferred_save_, 0));
 }

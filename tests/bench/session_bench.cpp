@@ -32,7 +32,9 @@ struct Options {
 struct Outcome {
   std::uint64_t digest = 0;  // FNV-1a over all tensors of the last checkpoint, in the file's order
   double us = 0;             // microseconds a step over the middle 80 % of the steps
-  double saves_ms = 0;       // longest that a save held up training
+  double saves_ms = 0;       // longest that a save held up the training thread
+  double longest_ms = 0;     // longest time between two completed steps
+  int saves = 0;
   std::uint64_t missed = 0, torn = 0, read = 0;
 };
 
@@ -104,6 +106,13 @@ struct Watcher {
     const auto& b = seen[seen.size() * 9 / 10];
     return (b.first - a.first) * 1e6 / (b.second - a.second);
   }
+  // The longest time in which no step was completed, milliseconds: what anything else on the stream cost, with a step.
+  double longest_ms() const {
+    double longest = 0;
+    for (std::size_t i = seen.size() / 10 + 1; i < seen.size() * 9 / 10; ++i)
+      longest = std::max(longest, (seen[i].first - seen[i - 1].first) * 1e3);
+    return longest;
+  }
 };
 
 void disturb(Session& session, int steps, std::uint64_t seed) {
@@ -122,12 +131,21 @@ void disturb(Session& session, int steps, std::uint64_t seed) {
   }
 }
 
-void ask_for_saves(Session& session) {
+// One save after the other, each asked for while the one before it is still being written.
+int ask_for_saves(Session& session) {
   while (!session.ended() && session.status()->step < 200) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  for (int i = 0; i < 8 && !session.ended(); ++i) {
+  const auto waiting = [&] {
+    int count = 0;
+    for (const CommandRecord& record : session.commands())
+      if (record.command.kind == CommandKind::save_checkpoint && record.stage < CommandRecord::Stage::done) ++count;
+    return count;
+  };
+  int saves = 0;
+  for (; saves < 8 && !session.ended(); ++saves) {
     session.post(Command{.kind = CommandKind::save_checkpoint, .field = {}, .value = {}});
-    std::this_thread::sleep_for(std::chrono::milliseconds(150));
+    while (!session.ended() && waiting() > 1) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
+  return saves;
 }
 
 Outcome run(const Options& o, Mode mode, const std::string& name) {
@@ -142,7 +160,7 @@ Outcome run(const Options& o, Mode mode, const std::string& name) {
   if (mode == Mode::read) reader = std::make_unique<Reader>(session);
   std::thread asking([&] {
     if (mode == Mode::paused) disturb(session, o.steps, 20260131);
-    if (mode == Mode::saved) ask_for_saves(session);
+    if (mode == Mode::saved) out.saves = ask_for_saves(session);
   });
   double blocked = 0;
   while (!session.wait(0.05)) blocked = std::max(blocked, session.status()->save_blocked_ms);
@@ -157,6 +175,7 @@ Outcome run(const Options& o, Mode mode, const std::string& name) {
     throw Error(fmt::format("the session {} ended as {}: {}", name, state_name(status->state), status->reason));
   out.digest = digest_of(session.checkpoints().back());
   out.us = watcher.us_a_step();
+  out.longest_ms = watcher.longest_ms();
   out.saves_ms = std::max(blocked, status->save_blocked_ms);
   return out;
 }
@@ -174,19 +193,25 @@ int measure(const Options& o) {
   fmt::print("paused, stepped and saved five times: {}\n", paused.digest == first.digest ? "identical" : "DIFFERS");
   fmt::print("with a reader at 60 Hz: {} ({} records read, {} missed, {} torn)\n",
              read.digest == first.digest ? "identical" : "DIFFERS", read.read, read.missed, read.torn);
-  std::vector<double> plain, with, saved, blocked;
+  std::vector<double> plain, with, saved, blocked, gaps, saved_gaps, saves;
   for (int i = 0; i < o.rounds; ++i) {
-    plain.push_back(run(o, Mode::plain, "rate").us);
+    const Outcome alone = run(o, Mode::plain, "rate");
+    plain.push_back(alone.us), gaps.push_back(alone.longest_ms);
     with.push_back(run(o, Mode::read, "rate").us);
     const Outcome s = run(o, Mode::saved, "rate");
-    saved.push_back(s.us), blocked.push_back(s.saves_ms);
+    saved.push_back(s.us), blocked.push_back(s.saves_ms), saved_gaps.push_back(s.longest_ms), saves.push_back(s.saves);
   }
+  const double rate = median(plain);
   fmt::print(
       "microseconds a step in sessions, median of {} alternating rounds: alone {:.1f}, with a reader {:.1f} "
       "({:+.2f} %)\n",
-      o.rounds, median(plain), median(with), 100 * (median(with) / median(plain) - 1));
-  fmt::print("with eight checkpoints saved meanwhile {:.1f}; a save held training up for {:.3f} ms at most\n",
-             median(saved), *std::max_element(blocked.begin(), blocked.end()));
+      o.rounds, rate, median(with), 100 * (median(with) / rate - 1));
+  fmt::print(
+      "{:.0f} full checkpoints in a row meanwhile: {:.1f} us a step, so {:.3f} ms a checkpoint; the training thread "
+      "held "
+      "up {:.3f} ms at most; longest time between two steps {:.2f} ms, {:.2f} without\n",
+      median(saves), median(saved), (median(saved) - rate) * 0.8 * o.steps / 1e3 / std::max(1.0, median(saves)),
+      *std::max_element(blocked.begin(), blocked.end()), median(saved_gaps), median(gaps));
   const bool same = again.digest == first.digest && paused.digest == first.digest && read.digest == first.digest;
   return same ? 0 : 1;
 }

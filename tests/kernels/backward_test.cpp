@@ -1,4 +1,4 @@
-// The backward pass's kernels against plain double loops, at two odd sizes and, where something accumulates, over two
+// The backward pass's kernels against plain double loops, at odd sizes, with one row, four and eight a block and, where something accumulates, over two
 // batches.
 #include "tests/kernels/kernel_rig.h"
 
@@ -10,19 +10,20 @@ std::size_t at(int64_t i) {
 }
 
 struct Sizes {
-  int rows, width, groups, hidden, experts, expert_hidden, taus;
+  int rows, width, groups, hidden, experts, expert_hidden, taus, tile;  // tile: rows a block owns
 };
 
 class BackwardKernels : public ::testing::TestWithParam<Sizes> {};
 INSTANTIATE_TEST_SUITE_P(Sizes, BackwardKernels,
-                         ::testing::Values(Sizes{13, 37, 3, 7, 3, 5, 3}, Sizes{141, 70, 6, 19, 5, 17, 7}));
+                         ::testing::Values(Sizes{13, 37, 3, 7, 3, 5, 3, 1}, Sizes{141, 70, 6, 19, 5, 17, 7, 4},
+                                           Sizes{11, 300, 6, 33, 9, 31, 5, 1}, Sizes{10, 290, 11, 40, 8, 34, 2, 8}));
 
 TEST_P(BackwardKernels, ReluGate) {
   const Sizes s = GetParam();
   const int hs = s.width + 3, ds = s.width + 5;
   const auto h = normals(at(s.rows * hs), 1), d = normals(at(s.rows * ds), 2);
   Guarded<float> out(d);
-  run(ReluGateArgs{h.data(), out, s.rows, s.width, hs, ds}, tiles(s.rows, kRowTile));
+  run(ReluGateArgs{h.data(), out, s.rows, s.width, hs, ds, s.tile}, tiles(s.rows, s.tile));
   for (int r = 0; r < s.rows; ++r)
     for (int i = 0; i < ds; ++i)
       ASSERT_EQ(out[at(r * ds + i)], i >= s.width || h[at(r * hs + i)] > 0 ? d[at(r * ds + i)] : 0.0f) << r << " " << i;
@@ -108,8 +109,8 @@ TEST_P(BackwardKernels, MixtureNorm) {
   control.iqn_readiness = 0.4f, control.depth_scale[2] = 1.25f;
   Guarded<float> d_h(heads), d_in(heads.size()), d_y(heads.size());
   run(MixtureNormBackwardArgs{params.data(), &control, dz.data(), phi.data(), norm.xhat.data(), norm.inverse.data(),
-                              d_h, d_in, d_y, 2, s.rows, w, s.taus},
-      tiles(s.rows, kRowTile));
+                              d_h, d_in, d_y, 2, s.rows, w, s.taus, s.tile},
+      tiles(s.rows, s.tile));
   for (int r = 0; r < s.rows; ++r) {
     std::vector<double> g;
     for (int i = 0; i < w; ++i) {
@@ -137,8 +138,8 @@ TEST_P(BackwardKernels, GatedNorm) {
   Guarded<float> d_vg(vg.size()), wide(at(s.rows * stride));
   wide.fill(5);
   run(GatedNormBackwardArgs{params.data(), &control, vg.data(), norm.xhat.data(), norm.inverse.data(), d_out.data(),
-                            d_vg, wide.data() + w, 3, s.rows, w, 1, stride},
-      tiles(s.rows, kRowTile));
+                            d_vg, wide.data() + w, 3, s.rows, w, 1, stride, s.tile},
+      tiles(s.rows, s.tile));
   for (int r = 0; r < s.rows; ++r) {
     const auto want = norm_backward({norm.x.begin() + r * w, norm.x.begin() + (r + 1) * w},
                                     {d_out.begin() + r * w, d_out.begin() + (r + 1) * w}, params.data() + 3);
@@ -164,8 +165,9 @@ TEST_P(BackwardKernels, MixtureGate) {
   Control control{};
   control.moe_lambda_now = 3;
   Guarded<float> out(in.size());
-  run(MixtureGateBackwardArgs{&control, in.data(), gates.data(), d.data(), importance.data(), out, s.rows, e, x},
-      tiles(s.rows, kRowTile));
+  run(MixtureGateBackwardArgs{&control, in.data(), gates.data(), d.data(), importance.data(), out, s.rows, e, x,
+                              s.tile},
+      tiles(s.rows, s.tile));
   std::vector<double> want;
   for (int r = 0; r < s.rows; ++r) {
     std::vector<double> pull;
@@ -203,8 +205,8 @@ TEST_P(BackwardKernels, Selection) {
       weights.push_back(static_cast<float>(p));
   Guarded<float> score(weights.size()), out(h.size());
   run(SelectionBackwardArgs{params.data(), x.data(), d.data(), weights.data(), h.data(), score, out, 4, l, s.rows,
-                            stride},
-      tiles(s.rows, kRowTile));
+                            stride, s.tile},
+      tiles(s.rows, s.tile));
   std::vector<double> want_score, want;
   for (int r = 0; r < s.rows; ++r) {
     std::vector<double> pull(at(s.groups));

@@ -1,11 +1,11 @@
-// The forward pass's kernels against plain double loops, at two odd sizes.
+// The forward pass's kernels against plain double loops, at odd sizes, with one row, four and eight a block.
 #include "tests/kernels/kernel_rig.h"
 
 namespace foxhunt::kernels::test {
 namespace {
 
 struct Sizes {
-  int rows, scaled, width, groups, hidden, experts, expert_hidden, taus;
+  int rows, scaled, width, groups, hidden, experts, expert_hidden, taus, tile;
 };
 
 class NetworkKernels : public ::testing::TestWithParam<Sizes> {
@@ -27,7 +27,9 @@ class NetworkKernels : public ::testing::TestWithParam<Sizes> {
 };
 
 INSTANTIATE_TEST_SUITE_P(Sizes, NetworkKernels,
-                         ::testing::Values(Sizes{13, 6, 37, 3, 7, 3, 5, 3}, Sizes{21, 21, 50, 6, 19, 5, 17, 7}));
+                         ::testing::Values(Sizes{13, 6, 37, 3, 7, 3, 5, 3, 1}, Sizes{21, 21, 50, 6, 19, 5, 17, 7, 4},
+                                           Sizes{19, 9, 300, 6, 33, 9, 31, 5, 1},
+                                           Sizes{9, 4, 290, 11, 40, 8, 34, 2, 8}));
 
 TEST_P(NetworkKernels, EffectiveWeights) {
   const Sizes s = GetParam();
@@ -87,8 +89,8 @@ TEST_P(NetworkKernels, SelectionGate) {
              h = normals(static_cast<std::size_t>(s.rows * hidden), 5);
   Guarded<float> weights(static_cast<std::size_t>(s.rows * s.groups)), gated(x.size());
   gated.fill(0);
-  run(SelectionGateArgs{params.data(), x.data(), h.data(), weights, gated, 11, 7, l, s.rows, stride},
-      tiles(s.rows, kRowTile));
+  run(SelectionGateArgs{params.data(), x.data(), h.data(), weights, gated, 11, 7, l, s.rows, stride, s.tile},
+      tiles(s.rows, s.tile));
   std::vector<double> want_weights, want(x.size());
   for (int r = 0; r < s.rows; ++r) {
     std::vector<double> score;
@@ -140,12 +142,12 @@ TEST_P(NetworkKernels, GatedAndMixtureNorm) {
     Guarded<float> y(base), out(count), inverse(static_cast<std::size_t>(s.rows));
     if (mixture)
       run(MixtureNormArgs{params.data(), skip.data(), y, out, inverse, 2, static_cast<int64_t>(w) + 4, &control, s.rows,
-                          s.scaled, s.width},
-          tiles(s.rows, kRowTile));
+                          s.scaled, s.width, s.tile},
+          tiles(s.rows, s.tile));
     else
       run(GatedNormArgs{params.data(), vg.data(), y, out, inverse, 2, static_cast<int64_t>(w) + 4, &control, s.rows,
-                        s.scaled, s.width, 1},
-          tiles(s.rows, kRowTile));
+                        s.scaled, s.width, 1, s.tile},
+          tiles(s.rows, s.tile));
     for (int r = 0; r < s.rows; ++r) {
       std::vector<double> row;
       const double depth = r < s.scaled ? (mixture ? 1.3f : 0.7f) : 1.0;
@@ -172,7 +174,7 @@ TEST_P(NetworkKernels, MixtureGate) {
   const auto in = normals(static_cast<std::size_t>(s.rows * wide), 10, 2);
   Guarded<float> gates(static_cast<std::size_t>(s.rows * s.experts)),
       out(static_cast<std::size_t>(s.rows * s.experts * s.expert_hidden));
-  run(MixtureGateArgs{in.data(), gates, out, s.rows, s.experts, s.expert_hidden}, tiles(s.rows, kRowTile));
+  run(MixtureGateArgs{in.data(), gates, out, s.rows, s.experts, s.expert_hidden, s.tile}, tiles(s.rows, s.tile));
   std::vector<double> want_gates, want;
   for (int r = 0; r < s.rows; ++r) {
     const float* row = in.data() + r * wide;
@@ -192,8 +194,8 @@ TEST_P(NetworkKernels, QuantileInput) {
   const auto h = normals(static_cast<std::size_t>(s.rows * s.width), 11),
              phi = normals(static_cast<std::size_t>(s.taus * s.width), 12);
   Guarded<float> z(static_cast<std::size_t>(s.rows * s.taus * s.width));
-  run(QuantileInputArgs{h.data(), phi.data(), z, s.rows, s.taus, s.width},
-      tiles(static_cast<int64_t>(s.rows) * s.taus, 4 * kRowTile));
+  run(QuantileInputArgs{h.data(), phi.data(), z, s.rows, s.taus, s.width, s.tile},
+      tiles(static_cast<int64_t>(s.rows) * s.taus, s.tile));
   std::vector<double> want;
   for (int b = 0; b < s.rows; ++b)
     for (int t = 0; t < s.taus; ++t)

@@ -43,6 +43,7 @@
   X(cuEventCreate)                  \
   X(cuEventDestroy_v2)              \
   X(cuEventRecord)                  \
+  X(cuEventRecordWithFlags)         \
   X(cuEventQuery)                   \
   X(cuEventSynchronize)             \
   X(cuEventElapsedTime_v2)          \

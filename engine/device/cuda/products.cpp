@@ -7,8 +7,8 @@
 namespace foxhunt::device::cuda {
 namespace {
 
-constexpr int kCandidates = 8;                                              // of the heuristic, timed once
-constexpr int kWarmUps = 2, kRuns = 8;                                      // of a candidate
+constexpr int kCandidates = 16;                                             // of the heuristic, timed once
+constexpr std::size_t kRounds = 9;                                          // of all candidates in turn
 constexpr std::size_t kHopperWorkspace = 32u << 20, kWorkspace = 8u << 20;  // what the library's documentation advises
 constexpr std::uint32_t kThreads = 128;                                     // a block of the separate epilogues
 constexpr int kAlignments[] = {16, 4};                                      // bytes, by variant
@@ -94,16 +94,12 @@ Products::Products(std::shared_ptr<Context> context, Modules* modules, Memory* m
       PlanPlace{fmt::format("{} with {} multiprocessors", info.description, info.threads), info.driver, info.library},
       context_->log);
   FH_CU(*context_, cublasLtCreate, &handle_);
-  FH_CU(*context_, cuEventCreate, &begin_, CU_EVENT_DEFAULT);
-  FH_CU(*context_, cuEventCreate, &end_, CU_EVENT_DEFAULT);
 }
 
 Products::~Products() {
   cache_->flush();
   if (!context_->enter_quietly()) return;
   for (const auto& [lane, workspace] : workspaces_) context_->free_device(reinterpret_cast<void*>(workspace));
-  FH_CU_QUIET(*context_, cuEventDestroy, begin_);
-  FH_CU_QUIET(*context_, cuEventDestroy, end_);
   context_->api.cublasLtDestroy(handle_);
 }
 
@@ -131,11 +127,12 @@ void Products::make_variant(const CudaProduct& product, std::size_t which) {
   bool chosen = take_pinned(shape, key, &variant);
   if (chosen) {
     // Run once, so that its kernels are loaded before a capture; one that does not run is chosen again.
-    chosen = time(variant, variant.algorithm, product, scratch) >= 0;
+    variant.descriptor->point(scratch.operands);
+    chosen = run_once(variant, product, scratch);
+    FH_CU(*context_, cuStreamSynchronize, context_->setup);
     if (!chosen) context_->log->warn("the pinned algorithm of product {} does not run and is chosen again", key);
   }
-  if (!chosen && !choose(product, which, scratch, true, &variant) &&
-      !choose(product, which, scratch, false, &variant)) {
+  if (!chosen && !choose(product, which, scratch, &variant)) {
     throw Error(fmt::format("plan {}: {} has no algorithm for this product", key, context_->info.library));
   }
   cache_->put(key, {to_hex(variant.algorithm), variant.fused, variant.words});
@@ -147,7 +144,7 @@ bool Products::take_pinned(const ProductShape& shape, const std::string& key, Va
   if (!pinned) return false;
   variant->fused = pinned->fused;
   variant->words = pinned->words;
-  variant->descriptor = std::make_unique<ProductDescriptor>(*context_, shape, pinned->fused);
+  variant->descriptor = std::make_shared<ProductDescriptor>(*context_, shape, pinned->fused);
   cublasLtMatmulHeuristicResult_t result{};
   const ProductDescriptor& d = *variant->descriptor;
   const bool usable =
@@ -188,51 +185,102 @@ std::vector<cublasLtMatmulHeuristicResult_t> Products::candidates(const ProductD
   return results;
 }
 
-// Microseconds of one product, or -1 where the algorithm does not run.
-float Products::time(const Variant& variant, const cublasLtMatmulAlgo_t& algorithm, const CudaProduct& product,
-                     const Scratch& scratch) {
-  variant.descriptor->point(scratch.operands);
-  const auto run = [&] {
-    return variant.descriptor->run(handle_, scratch.operands, algorithm, product.workspace, workspace_bytes_,
-                                   context_->setup) == CUBLAS_STATUS_SUCCESS;
-  };
-  for (int i = 0; i < kWarmUps; ++i) {
-    if (!run()) return -1;
+bool Products::run_once(const Variant& variant, const CudaProduct& product, const Scratch& scratch) {
+  if (variant.descriptor->run(handle_, scratch.operands, variant.algorithm, product.workspace, workspace_bytes_,
+                              context_->setup) != CUBLAS_STATUS_SUCCESS) {
+    return false;
   }
-  FH_CU(*context_, cuEventRecord, begin_, context_->setup);
-  for (int i = 0; i < kRuns; ++i) {
-    if (!run()) return -1;
-  }
-  FH_CU(*context_, cuEventRecord, end_, context_->setup);
-  FH_CU(*context_, cuEventSynchronize, end_);
-  float milliseconds = 0;
-  FH_CU(*context_, cuEventElapsedTime, &milliseconds, begin_, end_);
-  return milliseconds * 1000 / kRuns;
+  if (!variant.fused) finish(context_->setup, false, product.shape(), scratch.operands);
+  return true;
 }
 
-bool Products::choose(const CudaProduct& product, std::size_t which, const Scratch& scratch, bool fused,
-                      Variant* variant) {
-  const ProductShape& shape = product.shape();
-  if (!fused && shape.epilogue == Epilogue::none) return false;  // tried already
-  *variant = {};
-  variant->fused = fused;
-  variant->descriptor = std::make_unique<ProductDescriptor>(*context_, shape, fused);
-  variant->descriptor->point(scratch.operands);  // the library reads the alignment of bias and mask off their addresses
-  float best = -1;
-  const auto found = candidates(*variant->descriptor, static_cast<std::uint32_t>(kAlignments[which]));
-  for (const cublasLtMatmulHeuristicResult_t& candidate : found) {
-    if (candidate.state != CUBLAS_STATUS_SUCCESS || candidate.workspaceSize > workspace_bytes_) continue;
-    const float microseconds = time(*variant, candidate.algo, product, scratch);
-    if (microseconds < 0 || (best >= 0 && microseconds >= best)) continue;
-    best = microseconds;
-    variant->algorithm = candidate.algo;
+// Microseconds of each, as a step runs them: nodes of a graph, so that the host's calls cost nothing, and all in turn,
+// so that each finds the instruction caches full of the others' code. (The same product again and again takes half as
+// long as in a step.) The median over the rounds; the events between the nodes cost each of them the same.
+std::vector<float> Products::time(const std::vector<Variant>& variants, const CudaProduct& product,
+                                  const Scratch& scratch) {
+  const std::size_t count = variants.size(), marks = kRounds * count + 1;
+  std::vector<CUevent> events(marks, nullptr);
+  CUgraph chain = nullptr;
+  CUgraphExec executable = nullptr;
+  const auto clear = [&] {
+    for (CUevent event : events)
+      if (event) FH_CU_QUIET(*context_, cuEventDestroy, event);
+    if (executable) FH_CU_QUIET(*context_, cuGraphExecDestroy, executable);
+    if (chain) FH_CU_QUIET(*context_, cuGraphDestroy, chain);
+  };
+  try {
+    for (CUevent& event : events) FH_CU(*context_, cuEventCreate, &event, CU_EVENT_DEFAULT);
+    FH_CU(*context_, cuStreamBeginCapture, context_->setup, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
+    bool runs = true;
+    const auto mark = [&](std::size_t i) {
+      runs = runs &&
+             context_->api.cuEventRecordWithFlags(events[i], context_->setup, CU_EVENT_RECORD_EXTERNAL) == CUDA_SUCCESS;
+    };
+    for (std::size_t i = 0; i + 1 < marks; ++i) {
+      mark(i);
+      runs = runs && run_once(variants[i % count], product, scratch);
+    }
+    mark(marks - 1);
+    const CUresult captured = context_->api.cuStreamEndCapture(context_->setup, &chain);
+    context_->check(captured, "cuStreamEndCapture");
+    FH_CHECK(runs, "a product that ran is refused by a capture");
+    CUDA_GRAPH_INSTANTIATE_PARAMS parameters{};
+    FH_CU(*context_, cuGraphInstantiateWithParams, &executable, chain, &parameters);
+    for (int warm = 0; warm < 2; ++warm) FH_CU(*context_, cuGraphLaunch, executable, context_->setup);
+    FH_CU(*context_, cuStreamSynchronize, context_->setup);
+    std::vector<float> medians;
+    for (std::size_t v = 0; v < count; ++v) {
+      std::vector<float> all;
+      for (std::size_t i = v; i + 1 < marks; i += count) {
+        float milliseconds = 0;
+        FH_CU(*context_, cuEventElapsedTime, &milliseconds, events[i], events[i + 1]);
+        all.push_back(milliseconds * 1000);
+      }
+      std::nth_element(all.begin(), all.begin() + kRounds / 2, all.end());
+      medians.push_back(all[kRounds / 2]);
+    }
+    clear();
+    return medians;
+  } catch (...) {
+    clear();
+    throw;
   }
-  if (best < 0) return false;
+}
+
+// All of the heuristic's candidates that run, with the library's epilogue and with a kernel of ours.
+std::vector<Variant> Products::tries(const CudaProduct& product, std::size_t which, const Scratch& scratch) {
+  const ProductShape& shape = product.shape();
+  std::vector<Variant> found;
+  for (const bool fused : {true, false}) {
+    if (!fused && shape.epilogue == Epilogue::none) continue;  // the same
+    Variant variant;
+    variant.fused = fused;
+    variant.descriptor = std::make_shared<ProductDescriptor>(*context_, shape, fused);
+    // The library reads the alignment of bias and mask off their addresses.
+    variant.descriptor->point(scratch.operands);
+    for (const auto& candidate : candidates(*variant.descriptor, static_cast<std::uint32_t>(kAlignments[which]))) {
+      if (candidate.state != CUBLAS_STATUS_SUCCESS || candidate.workspaceSize > workspace_bytes_) continue;
+      variant.algorithm = candidate.algo;
+      if (run_once(variant, product, scratch)) found.push_back(variant);
+    }
+  }
+  FH_CU(*context_, cuStreamSynchronize, context_->setup);
+  return found;
+}
+
+bool Products::choose(const CudaProduct& product, std::size_t which, const Scratch& scratch, Variant* variant) {
+  const ProductShape& shape = product.shape();
+  const std::vector<Variant> found = tries(product, which, scratch);
+  if (found.empty()) return false;
+  const std::vector<float> times = time(found, product, scratch);
+  const auto best = static_cast<std::size_t>(std::min_element(times.begin(), times.end()) - times.begin());
+  *variant = found[best];
   variant->words = fmt::format("{}, {}, {:.1f} us, best of {}", describe(variant->algorithm),
                                shape.epilogue == Epilogue::none ? "no epilogue"
-                               : fused                          ? "fused epilogue"
+                               : variant->fused                 ? "fused epilogue"
                                                                 : "separate epilogue",
-                               best, found.size());
+                               times[best], found.size());
   return true;
 }
 

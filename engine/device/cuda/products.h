@@ -44,7 +44,7 @@ class ProductDescriptor {
 
 // A shape with its algorithm, for operands of one alignment.
 struct Variant {
-  std::unique_ptr<ProductDescriptor> descriptor;
+  std::shared_ptr<ProductDescriptor> descriptor;
   cublasLtMatmulAlgo_t algorithm{};
   bool fused = true;  // false: a kernel of the family `product` follows
   std::string words;
@@ -87,19 +87,16 @@ class Products {
   std::uint64_t workspaces() const { return workspaces_.size(); }
 
  private:
-  struct Candidate {
-    cublasLtMatmulAlgo_t algorithm{};
-    float microseconds = 0;
-  };
   struct Scratch;  // operands to time a product on
 
   CUdeviceptr workspace_of(const std::string& lane);
   void make_variant(const CudaProduct& product, std::size_t which);
   bool take_pinned(const ProductShape& shape, const std::string& key, Variant* variant);
-  bool choose(const CudaProduct& product, std::size_t which, const Scratch& scratch, bool fused, Variant* variant);
+  bool choose(const CudaProduct& product, std::size_t which, const Scratch& scratch, Variant* variant);
+  std::vector<Variant> tries(const CudaProduct& product, std::size_t which, const Scratch& scratch);
   std::vector<cublasLtMatmulHeuristicResult_t> candidates(const ProductDescriptor& descriptor, std::uint32_t alignment);
-  float time(const Variant& variant, const cublasLtMatmulAlgo_t& algorithm, const CudaProduct& product,
-             const Scratch& scratch);
+  bool run_once(const Variant& variant, const CudaProduct& product, const Scratch& scratch);
+  std::vector<float> time(const std::vector<Variant>& variants, const CudaProduct& product, const Scratch& scratch);
   void finish(CUstream stream, bool capturing, const ProductShape& shape, const ProductOperands& operands);
   int setting(const cublasLtMatmulAlgo_t& algorithm, cublasLtMatmulAlgoConfigAttributes_t which) const;
   std::string describe(const cublasLtMatmulAlgo_t& algorithm) const;
@@ -111,7 +108,6 @@ class Products {
   cublasLtHandle_t handle_ = nullptr;
   std::size_t workspace_bytes_;
   std::map<std::string, CUdeviceptr> workspaces_;
-  CUevent begin_ = nullptr, end_ = nullptr;
 };
 
 // The shape with its leading dimensions filled in. Errors: Error naming the member that is wrong.
