@@ -40,13 +40,30 @@ void NumberEvidence::add(std::string_view text) {
   mark.decimal = mark.decimal || after != 3 || before > 3 || (before > 0 && text.front() == '0') || before == 0;
 }
 
-NumberStyle NumberEvidence::style(const std::string& file) const {
+// One sign stated settles the other: the mark that is left groups, or where grouping is by a mark, the other is decimal.
+NumberStyle NumberEvidence::with(const Stated& stated) const {
+  NumberStyle style;
+  if (stated.decimal) {
+    style.decimal = *stated.decimal;
+    const Mark& other = style.decimal == '.' ? comma_ : point_;
+    style.thousands = other.used > 0 ? (style.decimal == '.' ? ',' : '.') : other_thousands_;
+  } else if (*stated.thousands == ',' || *stated.thousands == '.') {
+    style.decimal = *stated.thousands == ',' ? '.' : ',';
+  } else {
+    style.decimal = comma_.used > 0 && point_.used == 0 ? ',' : '.';
+  }
+  if (stated.thousands) style.thousands = *stated.thousands;
+  return style;
+}
+
+NumberStyle NumberEvidence::style(const std::string& file, const Stated& stated) const {
+  if (stated.decimal || stated.thousands) return with(stated);
   NumberStyle style;
   style.thousands = other_thousands_;
   const auto refuse = [&](const std::string& message) {
     throw usage_error(
         message,
-        ErrorPlace{.file = file, .field = "numbers", .hint = "write numbers with a decimal point and no grouping"});
+        ErrorPlace{.file = file, .field = "data.decimal_sign", .hint = "set data.decimal_sign or data.thousands_sign"});
   };
   if ((point_.decimal && comma_.decimal) || (point_.decimal && point_.thousands) ||
       (comma_.decimal && comma_.thousands)) {

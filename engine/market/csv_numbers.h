@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -13,10 +14,16 @@ class NumberEvidence {
  public:
   // Text that is not a number is passed over.
   void add(std::string_view text);
-  // Throws usage_error when the evidence allows both readings ("1,107" and nothing else).
-  NumberStyle style(const std::string& file) const;
+  // What the configuration says of the two signs; empty: to be inferred.
+  struct Stated {
+    std::optional<char> decimal, thousands;  // thousands 0: digits are not grouped
+  };
+  // Throws usage_error when nothing is stated and the evidence allows both readings ("1,107" and nothing else).
+  NumberStyle style(const std::string& file, const Stated& stated) const;
 
  private:
+  NumberStyle with(const Stated& stated) const;
+
   // Of '.' and ',': what its uses allow.
   struct Mark {
     std::uint64_t used = 0;  // fields that hold it

@@ -110,7 +110,11 @@ class Survey {
     std::size_t preamble = 0;
     if (!config_.delimiter.empty()) {
       const std::string& wanted = config_.delimiter;
-      layout_.delimiter = wanted == "tab" || wanted == "\\t" ? '\t' : wanted.front();
+      layout_.delimiter = wanted == "tab" || wanted == "\\t" ? '\t'
+                          : wanted == "bar"                   ? '|'
+                          : wanted == "space"                 ? ' '
+                                                              : wanted.front();
+      say("delimiter", shown(layout_.delimiter) + ", as data.delimiter says");
       if (consistent_fields(layout_.delimiter, preamble) > 0) drop_preamble(preamble);
       return;
     }
@@ -294,18 +298,29 @@ class Survey {
     }
   }
 
+  NumberEvidence::Stated stated_signs() const {
+    NumberEvidence::Stated stated;
+    if (!config_.decimal_sign.empty()) stated.decimal = config_.decimal_sign.front();
+    const std::string& group = config_.thousands_sign;
+    if (!group.empty()) stated.thousands = group == "none" ? '\0' : group == "space" ? ' ' : group.front();
+    return stated;
+  }
+
   void choose_numbers() {
     NumberEvidence evidence;
     for (const Row& row : rows_) {
       for (const int column : price_columns()) evidence.add(row[column]);
       for (const int column : size_columns()) evidence.add(row[column]);
     }
-    layout_.numbers = evidence.style(path_.string());
-    if (layout_.numbers.decimal != '.' || layout_.numbers.thousands != 0) {
+    const NumberEvidence::Stated stated = stated_signs();
+    layout_.numbers = evidence.style(path_.string(), stated);
+    const bool by_configuration = stated.decimal || stated.thousands;
+    if (layout_.numbers.decimal != '.' || layout_.numbers.thousands != 0 || by_configuration) {
       say("numbers",
-          fmt::format("decimal '{}'{}", layout_.numbers.decimal,
+          fmt::format("decimal '{}'{}{}", layout_.numbers.decimal,
                       layout_.numbers.thousands == 0 ? std::string()
-                                                     : fmt::format(", thousands '{}'", layout_.numbers.thousands)));
+                                                     : fmt::format(", thousands '{}'", layout_.numbers.thousands),
+                      by_configuration ? ", as the configuration says" : ""));
     }
     choose_scale();
     if (!layout_.header && kind_ == InputKind::bars) bar_survey().check_shape();

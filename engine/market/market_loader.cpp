@@ -33,6 +33,33 @@ class FirstRecord final : public RecordSink {
   }
 };
 
+// Passes on and notes what came: how much of a file, and from when to when.
+class Noting final : public RecordSink {
+ public:
+  Noting(RecordSink& sink, FileFacts& facts) : sink_(sink), facts_(facts) {}
+  void bar(const BarRecord& record) override {
+    see(record.open_time, record.close_time);
+    sink_.bar(record);
+  }
+  void book(const BookRecord& record) override {
+    see(record.ts_recv, record.ts_recv);
+    sink_.book(record);
+  }
+  void trade(const TradeRecord& record) override {
+    see(record.ts_recv, record.ts_recv);
+    sink_.trade(record);
+  }
+
+ private:
+  void see(Time first, Time last) {
+    facts_.first = facts_.first == 0 ? first : std::min(facts_.first, first);
+    facts_.last = std::max(facts_.last, last);
+  }
+
+  RecordSink& sink_;
+  FileFacts& facts_;
+};
+
 class BarCollector final : public RecordSink {
  public:
   void bar(const BarRecord& record) override { bars.push_back({record, file_, record_++}); }
@@ -77,7 +104,28 @@ class SymbolCheck {
   std::string symbol_, file_;
 };
 
+const char* kind_word(InputKind kind) {
+  return kind == InputKind::bars ? "bars" : kind == InputKind::book ? "book" : "trades";
+}
+
+// Reads a file and leaves in the report what it gave; returns its symbol.
+std::string read_noting(const std::string& file, InputKind kind, const DataConfig& config, RecordSink& sink,
+                        DataReport& report, const Progress& progress, ReadCarry* carry = nullptr) {
+  FileFacts facts;
+  facts.file = file;
+  facts.kind = kind_word(kind);
+  Noting noting(sink, facts);
+  const ReadSummary summary = read_file(file, kind, config, noting, report, progress, carry);
+  facts.symbol = summary.symbol;
+  facts.records = summary.records;
+  facts.interval = summary.bar_interval;
+  facts.truncated = summary.truncated;
+  report.files.push_back(std::move(facts));
+  return summary.symbol;
+}
+
 void merge_report(DataReport& into, DataReport&& from) {
+  std::move(from.files.begin(), from.files.end(), std::back_inserter(into.files));
   for (auto& [key, value] : from.inferred) into.inferred.insert_or_assign(key, std::move(value));
   for (auto& [kind, anomaly] : from.anomalies) {
     auto& sum = into.anomalies[kind];
@@ -204,7 +252,7 @@ MarketTable load_files(const DataConfig& config, const Progress& progress) {
   BarCollector bars;
   for (std::size_t i = 0; i < bar_files.size(); ++i) {
     bars.begin(static_cast<int>(i));
-    symbols.see(read_file(bar_files[i], InputKind::bars, config, bars, table.report, progress).symbol, bar_files[i]);
+    symbols.see(read_noting(bar_files[i], InputKind::bars, config, bars, table.report, progress), bar_files[i]);
   }
   store_bars(std::move(bars.bars), bar_files, table);
   if (config.order_flow == "absent") {
@@ -221,7 +269,7 @@ MarketTable load_files(const DataConfig& config, const Progress& progress) {
     return [&, kind, shown, ordered = in_time(files, kind, config, progress)](RecordSink& sink) {
       ReadCarry carry;
       for (const std::string& file : ordered) {
-        found.emplace_back(read_file(file, kind, config, sink, report, shown, &carry).symbol, file);
+        found.emplace_back(read_noting(file, kind, config, sink, report, shown, &carry), file);
       }
     };
   };

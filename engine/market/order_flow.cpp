@@ -107,6 +107,8 @@ void OrderFlow::book(const BookRecord& record) {
   ++book_records_;
   if (!accept_book(record)) return;
   last_book_ = record;
+  // In the middle of an event too: its trade records carry the book that the trades of the same time hit.
+  aggressors_.book(record);
   advance_to(record.ts_recv);
   const bool inside = counts(record.ts_recv);
   if (inside) {
@@ -116,7 +118,6 @@ void OrderFlow::book(const BookRecord& record) {
   }
   if (!record.last()) return;
   accrue(record.ts_recv);
-  aggressors_.book(record);
   if (inside && state_) {
     const auto ofi = order_flow_imbalance(*state_, record);
     for (std::size_t i = 0; i < ofi.size(); ++i) flow_.ofi[i] += ofi[i];
@@ -221,6 +222,7 @@ void OrderFlow::close_bar() {
 
 void OrderFlow::finish() {
   while (bar_ < close_time_.size()) close_bar();
+  aggressors_.finish();
 }
 
 void report_aggressors(const AggressorCheck& check, DataReport& report) {

@@ -63,7 +63,7 @@ class OrderFlow {
   // In the order of merge_records: by ts_recv over both kinds.
   void book(const BookRecord& record);
   void trade(const TradeRecord& record);
-  // After the last record: closes the remaining bars.
+  // After the last record: closes the remaining bars and counts the trades that still wait for their book record.
   void finish();
 
   const std::vector<BarFlow>& flows() const { return flows_; }       // [T]

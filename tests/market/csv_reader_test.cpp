@@ -90,6 +90,54 @@ TEST(CsvReader, RefusesANumberThatCanBeReadTwoWays) {
   EXPECT_NE(std::string(error.what()).find("1,107"), std::string::npos) << error.what();
 }
 
+// The signs of numbers as the configuration states them, over the same file.
+TEST(CsvReader, SignsOfNumbersCanBeStated) {
+  const std::string text = "time;open;high;low;close;volume\n2024-01-02 09:30;1,107;1,108;1,106;1,107;5\n";
+  const auto first_open = [&](const char* decimal, const char* thousands) {
+    DataConfig config = zone("UTC");
+    config.decimal_sign = decimal;
+    config.thousands_sign = thousands;
+    const Read bars = read(text, config);
+    EXPECT_NE(bars.inferred("numbers").find("as the configuration says"), std::string::npos);
+    return bars.sink.bars.at(0).open;
+  };
+  constexpr Price whole = 1'107'000'000'000, fraction = 1'107'000'000;
+  EXPECT_EQ(first_open(",", ""), fraction);
+  EXPECT_EQ(first_open(".", ""), whole) << "the mark that is left groups";
+  EXPECT_EQ(first_open("", ","), whole);
+  EXPECT_EQ(first_open("", "."), fraction);
+  EXPECT_EQ(first_open("", "none"), fraction) << "where nothing groups, the only mark is the decimal sign";
+  EXPECT_EQ(first_open(".", ","), whole);
+  const std::string plain = "time;open;high;low;close;volume\n2024-01-02 09:30;4800.125;4801.5;4799.125;4800.5;5\n";
+  DataConfig wrong = zone("UTC");
+  wrong.decimal_sign = ",";
+  const Error error = refusal(plain, wrong);
+  EXPECT_NE(std::string(error.what()).find("4800.125"), std::string::npos) << error.what();
+  const std::string spaced = "time;open;high;low;close;volume\n2024-01-02 09:30;4 800.5;4 801.5;4 799.5;4 800.5;5\n";
+  DataConfig space = zone("UTC");
+  space.thousands_sign = "space";
+  EXPECT_EQ(read(spaced, space).sink.bars.at(0).open, 4'800'500'000'000);
+}
+
+TEST(CsvReader, EveryDelimiterCanBeStated) {
+  for (const auto& [name, sign] : {std::pair(",", ","), std::pair(";", ";"), std::pair("tab", "\t"), std::pair("bar", "|"),
+                                   std::pair("space", "  ")}) {
+    std::string text;
+    for (const char* word : {"time", "open", "high", "low", "close"}) text += std::string(word) + sign;
+    text += "volume\n";
+    for (const char* word : {"2024-01-02T09:30", "4800.5", "4801.5", "4799.5", "4800.5"})
+      text += std::string(word) + sign;
+    text += "7\n";
+    DataConfig config = zone("UTC");
+    config.delimiter = name;
+    const Read bars = read(text, config);
+    ASSERT_EQ(bars.sink.bars.size(), 1U) << name;
+    EXPECT_EQ(bars.sink.bars[0].open, 4'800'500'000'000) << name;
+    EXPECT_EQ(bars.sink.bars[0].volume, 7) << name;
+    EXPECT_TRUE(bars.inferred("delimiter").ends_with("as data.delimiter says")) << bars.inferred("delimiter");
+  }
+}
+
 TEST(CsvReader, DayAndMonthAreDecidedByTheWholeFile) {
   std::string text = kHeader;
   for (int i = 0; i < 60; ++i)

@@ -228,6 +228,30 @@ TEST(OrderFlow, OddBooksAreLegal) {
   EXPECT_EQ(flow.books()[2].ask_levels, 0);
 }
 
+// One event: the touch moves first, then the trade prints, and only the last record ends it. The trade is at the ask of
+// its own record, not at that of the event before.
+TEST(OrderFlow, AggressorsAreMeasuredAgainstTheBookInsideTheirEvent) {
+  Clock clock;
+  DataReport report;
+  OrderFlow flow(clock.open, clock.close, report);
+  flow.book(state(1 * kSecond, 99, 5, 101, 5));
+  BookRecord moved = state(2 * kSecond, 99, 5, 100, 3), print = state(2 * kSecond, 99, 5, 100, 3, Action::trade);
+  moved.flags = print.flags = 0;
+  print.side = Side::bid;
+  print.price = price(100);
+  flow.book(moved);
+  flow.trade(trade(2 * kSecond, 100, 3, Side::bid, print.sequence));
+  flow.book(print);
+  flow.book(state(2 * kSecond, 99, 5, 101, 5, Action::cancel));
+  // The last trade of the files has no book record after it.
+  flow.trade(trade(3 * kSecond, 99, 1, Side::ask));
+  flow.finish();
+  EXPECT_EQ(flow.aggressors().buys(), 1U);
+  EXPECT_EQ(flow.aggressors().buys_at_ask(), 1U);
+  EXPECT_EQ(flow.aggressors().sells(), 1U);
+  EXPECT_EQ(flow.aggressors().sells_at_bid(), 1U);
+}
+
 TEST(OrderFlow, WarnsWhenSidesLookReversed) {
   const std::vector<Time> open = {0}, close = {1000};
   DataReport report;
