@@ -17,7 +17,8 @@ Json trades_json(const EvaluationResult& result) {
                    {"entry", json_number(trade.entry)},
                    {"exit", json_number(trade.exit)},
                    {"result", json_number(trade.result)},
-                   {"hold", trade.hold}});
+                   {"hold", trade.hold},
+                   {"costs", json_number(trade.costs)}});
   }
   return out;
 }

@@ -15,24 +15,28 @@ namespace {
 // Collects windows one after another.
 class Assembly {
  public:
-  Assembly(EvaluationResult& out, MetricsInput& in, double kelly_floor)
-      : out_(out), in_(in), kelly_floor_(kelly_floor) {}
+  Assembly(EvaluationResult& out, MetricsInput& in, const market::MarketTable& table, const EvaluationTerms& terms)
+      : out_(out), in_(in), table_(table), terms_(terms) {}
 
   void add_bar(const kernels::StepOutcome& o, int window) {
     for (int b = 0; b < kernels::kTrainingBranches; ++b) ++out_.action_counts[kernels::branch_first(b) + o.action[b]];
-    for (int i = 0; i < o.fill_count; ++i) lots_ += std::abs(o.fills[i].size);
-    for (int i = 0; i < o.closed_count; ++i) {
-      // The first fill closes the first trade; a second one in the bar is the stop's.
-      const int fill = o.closed_count == o.fill_count ? i : o.fill_count - 1;
-      add_trade(o.closed[i], o.bar, o.bar - o.closed[i].hold, o.fills[fill].kind, window);
+    int closed = 0;
+    double left = o.costs;
+    for (int i = 0; i < o.fill_count; ++i) {
+      // Two fills of a bar are an order and the stop; what the order did not cost, the stop did.
+      const double costs = i + 1 == o.fill_count ? left : order_costs(o.fills[i], o.bar);
+      left -= costs;
+      add_fill(o.fills[i], o.bar, window, costs, closed < o.closed_count ? &o.closed[closed] : nullptr,
+               closed < o.closed_count ? o.bar - o.closed[closed].hold : 0, closed);
     }
+    FH_CHECK(closed == o.closed_count, "{} of {} trades of bar {} belong to fills", closed, o.closed_count, o.bar);
     BarTrace trace{o.bar,
                    window,
                    o.ended ? 0 : o.position,
                    {},
                    static_cast<float>(o.reward),
                    o.q_gap,
-                   static_cast<float>(kernels::clamp_kelly(o.kelly, kelly_floor_)),
+                   static_cast<float>(kernels::clamp_kelly(o.kelly, terms_.rules.kelly_floor)),
                    {},
                    o.done != 0};
     std::copy(std::begin(o.action), std::end(o.action), trace.action.begin());
@@ -45,9 +49,12 @@ class Assembly {
 
   void end_window(const kernels::StepOutcome& last, std::int64_t idle_bars, int window) {
     if (last.end_fill.kind != kernels::fill_none) {
-      lots_ += std::abs(last.end_fill.size);
-      add_trade(last.end_closed, last.bar, last.bar + 1 - last.end_closed.hold, last.end_fill.kind, window);
+      int closed = 0;
+      add_fill(last.end_fill, last.bar, window, last.end_costs, &last.end_closed,
+               last.bar + 1 - last.end_closed.hold, closed);
     }
+    position_ = 0;
+    trip_costs_ = 0;
     in_.costs += last.end_costs;
     base_ += last.end_equity;
     in_.equity.back() = base_;
@@ -58,19 +65,50 @@ class Assembly {
   std::int64_t lots() const { return lots_; }
 
  private:
+  // Of the first of two fills in a bar: orders that rest pay commission alone, one at the market what it is away from
+  // the bar's open too.
+  double order_costs(const kernels::Fill& fill, std::int32_t bar) const {
+    const double contracts = std::abs(fill.size) * terms_.contract.lot;
+    const double away =
+        fill.kind == kernels::fill_market ? std::abs(fill.price - table_.open[static_cast<std::size_t>(bar)]) : 0;
+    return contracts * (terms_.contract.commission + away * terms_.contract.point_value);
+  }
+
+  // `trade` is what the fill may close, entered in `entry_bar`; a reversal's costs are shared by lots.
+  void add_fill(const kernels::Fill& fill, std::int32_t bar, int window, double costs,
+                const kernels::ClosedTrade* trade, std::int64_t entry_bar, int& closed) {
+    const std::int32_t lots = std::abs(fill.size);
+    lots_ += lots;
+    out_.fills.push_back({bar, window, fill.size, fill.kind, fill.price});
+    const bool opposite = (position_ > 0 && fill.size < 0) || (position_ < 0 && fill.size > 0);
+    const std::int32_t closing = opposite ? std::min(lots, std::abs(position_)) : 0;
+    const double share = lots > 0 ? costs * closing / lots : 0;
+    const bool closes = opposite && closing == std::abs(position_);
+    position_ += fill.size;
+    trip_costs_ += opposite ? share : costs;
+    if (!closes) return;
+    FH_CHECK(trade, "a fill of bar {} closes a trade that is not there", bar);
+    add_trade(*trade, bar, entry_bar, fill.kind, window);
+    ++closed;
+    trip_costs_ = costs - share;
+  }
+
   void add_trade(const kernels::ClosedTrade& t, std::int64_t exit_bar, std::int64_t entry_bar, std::int32_t why,
                  int window) {
-    out_.trades.push_back(
-        {entry_bar, exit_bar, window, t.side, t.lots, t.entry, t.exit, t.result, t.magnitude, t.hold, why});
+    out_.trades.push_back({entry_bar, exit_bar, window, t.side, t.lots, t.entry, t.exit, t.result, t.magnitude, t.hold,
+                           why, trip_costs_});
     in_.trades.push_back(t.result);
     in_.holds.push_back(t.hold);
   }
 
   EvaluationResult& out_;
   MetricsInput& in_;
-  double kelly_floor_;
+  const market::MarketTable& table_;
+  const EvaluationTerms& terms_;
   double base_ = 0;
   std::int64_t lots_ = 0;
+  std::int32_t position_ = 0;  // lots, of the window
+  double trip_costs_ = 0;      // of the open trade
 };
 
 }  // namespace
@@ -104,7 +142,7 @@ EvaluationResult assemble_evaluation(const market::MarketTable& table, market::R
   out.windows = windows;
   MetricsInput in;
   in.equity = {0.0};
-  Assembly assembly(out, in, terms.rules.kelly_floor);
+  Assembly assembly(out, in, table, terms);
   for (int w = 0; w < windows; ++w) {
     const std::int64_t bars = kernels::window_begin(window.begin, window.end, windows, w + 1) -
                               kernels::window_begin(window.begin, window.end, windows, w);

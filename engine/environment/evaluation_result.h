@@ -22,6 +22,16 @@ struct TradeRecord {
   double entry = 0, exit = 0, result = 0;    // average entry and last exit price; currency, net
   int magnitude = 0, hold = 0;               // of the opening decision; bars held before the closing one
   std::int32_t why = 0;                      // kernels::FillKind of the closing fill
+  double costs = 0;  // currency: commission, spread, walk and slippage of its fills; result + costs is its gross
+};
+
+// One order that was filled.
+struct FillRecord {
+  std::int32_t bar = 0;  // row in which
+  std::int32_t window = 0;
+  std::int32_t lots = 0;  // signed
+  std::int32_t kind = 0;  // kernels::FillKind
+  double price = 0;       // points, all that was paid included
 };
 
 // One evaluated bar, for the market lane: what was decided at the close before and what came of it. The candle is row
@@ -53,6 +63,7 @@ struct EvaluationResult {
   market::Range window;
   std::vector<double> equity;       // [bars] net profit at each bar's close, 0 at the first
   std::vector<TradeRecord> trades;  // in order of windows, then of closing
+  std::vector<FillRecord> fills;    // in order of windows, then of bars
   std::vector<BarTrace> trace;      // in order of bars; a ruined window has none after its ruin
   std::array<std::int64_t, kernels::kActions> action_counts{};
   int windows = 0, ruined_windows = 0;

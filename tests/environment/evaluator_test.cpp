@@ -2,6 +2,7 @@
 #include "engine/environment/evaluator.h"
 
 #include <cmath>
+#include <map>
 
 #include "engine/base/error.h"
 #include "engine/environment/baselines.h"
@@ -180,6 +181,40 @@ TEST(Evaluator, WindowsAgainstAPlainLoop) {
       EXPECT_EQ(got.windows, windows);
       EXPECT_EQ(got.ruined_windows, 0);
     }
+  }
+}
+
+// Fills add up to positions, costs of trades to the costs of all, and a trade's result to what its fills paid.
+TEST(Evaluator, FillsAndCostsOfTradesReconcile) {
+  for (const int windows : {1, 5}) {
+    Rig rig(market_800(), windows, 700);
+    const EvaluationResult r = rig.evaluate(60, 760);
+    std::map<std::int32_t, std::int32_t> moved;  // lots by bar
+    double lots = 0;
+    for (const FillRecord& f : r.fills) {
+      moved[f.bar] += f.lots;
+      lots += std::abs(f.lots);
+      EXPECT_NE(f.kind, kernels::fill_none);
+    }
+    EXPECT_EQ(lots * kContract.lot, r.contracts);
+    std::int32_t position = 0;
+    for (std::size_t i = 0; i < r.trace.size(); ++i) {
+      if (i > 0 && r.trace[i].window != r.trace[i - 1].window) EXPECT_EQ(position, 0);
+      if (const auto found = moved.find(r.trace[i].bar); found != moved.end()) position += found->second;
+      ASSERT_EQ(position, r.trace[i].position) << "bar " << r.trace[i].bar;
+    }
+    double costs = 0;
+    for (const TradeRecord& t : r.trades) {
+      costs += t.costs;
+      EXPECT_GT(t.costs, 0);
+      // Commission of every lot, and never more than the worst taker would pay on top.
+      EXPECT_GE(t.costs, static_cast<double>(t.lots) * kContract.lot * kContract.commission - 1e-9);
+      // A round trip in two fills earns the difference of its prices, all costs but commission in them.
+      if (t.lots != 2) continue;
+      const double gain = t.side * (t.exit - t.entry) * kContract.lot * kContract.point_value;
+      EXPECT_NEAR(t.result, gain - 2 * kContract.lot * kContract.commission, 1e-6);
+    }
+    EXPECT_NEAR(costs, r.metrics.costs, 1e-6 * std::max(1.0, costs));
   }
 }
 
