@@ -2,6 +2,8 @@
 #include "engine/session/checkpoint_load.h"
 
 #include <charconv>
+#include <chrono>
+#include <thread>
 
 #include "engine/base/error.h"
 #include "engine/config/load_config.h"
@@ -78,6 +80,14 @@ void read_config(const SafetensorsFile& file, LoadedModel& m) {
   if (!features.is_object() || !features.contains("clip") || !features["clip"].is_number())
     throw Error("the stored features.clip is no number", {.file = file.path(), .field = "config.features.clip"});
   m.model.scaler.clip = features["clip"].get<float>();
+}
+
+void wait_for(Evaluator& evaluator, const market::Progress& progress) {
+  if (progress.cancel == nullptr) return evaluator.wait();
+  while (!evaluator.ready()) {
+    if (progress.cancel->load(std::memory_order_relaxed)) throw Error("cancelled");
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
 }
 
 template <class T>
@@ -181,10 +191,11 @@ ModelBuffers::ModelBuffers(device::Device& device, const LoadedModel& model)
   upload(device, control_.data(), &host, 1);
 }
 
-CheckpointEvaluation evaluate_checkpoint(const std::filesystem::path& path, const Config& given) {
+CheckpointEvaluation evaluate_checkpoint(const std::filesystem::path& path, const Config& given,
+                                         const market::Progress& progress) {
   Config config = given;
   const LoadedModel m = load_model(path);
-  const market::MarketTable table = market::load_market(config.data);
+  const market::MarketTable table = market::load_market(config.data, progress);
   const auto folds = market::make_folds(table, config.folds, config.environment.n_step);
   if (m.fold < 0 || m.fold >= static_cast<int>(folds.size()))
     throw usage_error(
@@ -200,11 +211,18 @@ CheckpointEvaluation evaluate_checkpoint(const std::filesystem::path& path, cons
   const market::Range window = folds[m.fold].validation;
   Policy policy(*device, m.learner, tensors, evaluation_windows(config, window), "evaluate",
                 configured_precision(config, *device));
-  Evaluator evaluator(*device, greedy_actor(policy), market, evaluator_options(config, window));
+  const EvaluatorOptions options = evaluator_options(config, window);
+  Evaluator evaluator(*device, greedy_actor(policy), market, options);
   evaluator.start(
       {.params = buffers.params(), .control = buffers.control(), .signals = buffers.signals(), .window = window});
-  evaluator.wait();
-  return {.result = evaluator.result(), .fold = m.fold, .window = window};
+  wait_for(evaluator, progress);
+  return {.result = evaluator.result(),
+          .fold = m.fold,
+          .epoch = m.epoch,
+          .step = m.step,
+          .lot = options.contract.lot,
+          .window = window,
+          .bars = market::window_bars(table, window)};
 }
 
 }  // namespace foxhunt

@@ -10,6 +10,8 @@
 #include "engine/environment/device_market.h"
 #include "engine/environment/evaluation_result.h"
 #include "engine/learner/learner.h"
+#include "engine/market/file_reader.h"
+#include "engine/market/window_bars.h"
 
 namespace foxhunt {
 
@@ -46,13 +48,18 @@ class ModelBuffers {
 // The session's part of a full checkpoint's metadata.
 nlohmann::json load_full(const std::filesystem::path& path, Learner& learner, Collector& collector);
 
-// Metrics of a checkpoint on the validation window of its fold in the configuration's data; the device is opened from
-// the configuration.
+// A checkpoint on the validation window of its fold in the configuration's data; the device is opened from the
+// configuration.
 struct CheckpointEvaluation {
   EvaluationResult result;
-  int fold = 0;
+  int fold = 0, epoch = 0;
+  std::uint64_t step = 0;
+  double lot = 1;  // contracts
   market::Range window;
+  market::WindowBars bars;  // of the window
 };
-CheckpointEvaluation evaluate_checkpoint(const std::filesystem::path& path, const Config& config);
+// `progress` is that of reading the data; Error("cancelled") soon after its cancel became true.
+CheckpointEvaluation evaluate_checkpoint(const std::filesystem::path& path, const Config& config,
+                                         const market::Progress& progress = {});
 
 }  // namespace foxhunt

@@ -124,6 +124,13 @@ void Session::publish_result(std::shared_ptr<const FoldResult> result) {
   results_.push_back(std::move(result));
 }
 
+void Session::publish_trace(std::shared_ptr<const ValidationTrace> trace) {
+  {
+    const std::scoped_lock lock(mutex_);
+    trace_.swap(trace);
+  }  // the one before goes, perhaps with its memory, where nobody waits
+}
+
 void Session::note(SessionEvent event) {
   event.wall = wall_seconds();
   if (event.severity == "error")
@@ -171,6 +178,11 @@ std::vector<SessionEvent> Session::events(std::size_t after) const {
   const std::scoped_lock lock(mutex_);
   const auto first = std::min(after, events_.size());
   return {events_.begin() + static_cast<std::ptrdiff_t>(first), events_.end()};
+}
+
+std::shared_ptr<const ValidationTrace> Session::trace() const {
+  const std::scoped_lock lock(mutex_);
+  return trace_;
 }
 
 std::vector<std::shared_ptr<const FoldResult>> Session::results() const {

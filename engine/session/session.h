@@ -38,6 +38,7 @@ class Session {
   std::vector<CommandRecord> commands(std::uint64_t after = 0) const;  // with a number above `after`
   std::vector<SessionEvent> events(std::size_t after = 0) const;       // from place `after` on
   std::vector<std::shared_ptr<const FoldResult>> results() const;
+  std::shared_ptr<const ValidationTrace> trace() const;  // of the newest validation; null before the first
   std::vector<std::filesystem::path> checkpoints() const;  // absolute, oldest first
 
   // Telemetry's mapped memory: null until prepared, then valid as long as the session lives.
@@ -65,6 +66,7 @@ class Session {
   void publish(const std::function<void(SessionStatus&)>& change);
   void publish_plan(std::shared_ptr<const SessionPlan> plan);
   void publish_result(std::shared_ptr<const FoldResult> result);
+  void publish_trace(std::shared_ptr<const ValidationTrace> trace);
   void publish_telemetry(const kernels::MappedTelemetry* mapped) {
     telemetry_.store(mapped, std::memory_order_release);
   }
@@ -81,6 +83,7 @@ class Session {
   std::vector<SessionEvent> events_;
   std::vector<std::filesystem::path> checkpoints_;
   std::vector<std::shared_ptr<const FoldResult>> results_;
+  std::shared_ptr<const ValidationTrace> trace_;
   std::shared_ptr<const SessionStatus> status_;
   std::shared_ptr<const SessionPlan> plan_;
   std::exception_ptr error_;

@@ -56,6 +56,25 @@ TEST(Session, EvaluateReproducesTheLastValidation) {
   EXPECT_EQ(again.result.equity, last->evaluation.equity);
   EXPECT_EQ(again.result.baselines.buy_and_hold.net, last->evaluation.baselines.buy_and_hold.net);
   EXPECT_EQ(again.result.baselines.random.net, last->evaluation.baselines.random.net);
+  // Bar by bar too. The session has the newest trace alone, no epoch a copy of its own.
+  const auto trace = session.trace();
+  ASSERT_TRUE(trace);
+  EXPECT_EQ(trace->fold, 1);
+  EXPECT_EQ(trace->step, last->step);
+  EXPECT_EQ(again.step, last->step);
+  EXPECT_TRUE(last->evaluation.trace.empty());
+  EXPECT_EQ(trace->bars->rows, again.window);
+  EXPECT_EQ(trace->bars->close, again.bars.close);
+  ASSERT_EQ(trace->trace.size(), again.result.trace.size());
+  for (std::size_t i = 0; i < trace->trace.size(); ++i) {
+    ASSERT_EQ(trace->trace[i].position, again.result.trace[i].position) << i;
+    ASSERT_EQ(trace->trace[i].action, again.result.trace[i].action) << i;
+    ASSERT_EQ(trace->trace[i].reward, again.result.trace[i].reward) << i;
+  }
+  ASSERT_EQ(trace->trades.size(), again.result.trades.size());
+  double costs = 0;
+  for (const TradeRecord& trade : trace->trades) costs += trade.costs;
+  EXPECT_NEAR(costs, last->evaluation.metrics.costs, 1e-6);
 }
 
 // The row of an epoch's end shows the validation read there, which is of the epoch before.
