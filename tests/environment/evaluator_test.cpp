@@ -199,7 +199,9 @@ TEST(Evaluator, FillsAndCostsOfTradesReconcile) {
     EXPECT_EQ(lots * kContract.lot, r.contracts);
     std::int32_t position = 0;
     for (std::size_t i = 0; i < r.trace.size(); ++i) {
-      if (i > 0 && r.trace[i].window != r.trace[i - 1].window) EXPECT_EQ(position, 0);
+      if (i > 0 && r.trace[i].window != r.trace[i - 1].window) {
+        EXPECT_EQ(position, 0);
+      }
       if (const auto found = moved.find(r.trace[i].bar); found != moved.end()) position += found->second;
       ASSERT_EQ(position, r.trace[i].position) << "bar " << r.trace[i].bar;
     }
