@@ -8,6 +8,7 @@
 #include <QScreen>
 #include <QStandardPaths>
 #include <QTimer>
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
@@ -18,6 +19,8 @@
 #include "engine/base/log.h"
 #include "engine/run/run_list.h"
 #include "ui/main_window.h"
+#include "ui/panels/data_panel.h"
+#include "ui/panels/market_panel.h"
 #include "ui/panels/panel_registry.h"
 
 namespace {
@@ -33,13 +36,14 @@ constexpr const char* kHelp =
     "  --size WxH             size of the window\n"
     "  --screenshot OUT.png   writes the window to a file, stops the session and exits\n"
     "  --panels DIR           with --screenshot: each panel as well, as DIR/<panel>.png\n"
+    "  --evaluate             with a run: reads its data and evaluates its best checkpoint, for Data, Market and Trades\n"
     "  --after SECONDS        when the screenshot is taken (5)\n"
     "  --help, --version\n\n"
     "foxhunt-cli does everything without a display.\n";
 
 struct Words {
   std::vector<std::string> paths;
-  bool demo = false;
+  bool demo = false, evaluate = false;
   std::optional<std::string> config, layout, screenshot, panels, theme;
   QSize size;  // not valid: as remembered
   std::string runs = "runs";
@@ -76,6 +80,8 @@ Words parse(const std::vector<std::string>& words) {
     };
     if (word == "--demo") {
       out.demo = true;
+    } else if (word == "--evaluate") {
+      out.evaluate = true;
     } else if (word == "--config") {
       out.config = needed();
     } else if (word == "--layout") {
@@ -147,6 +153,18 @@ bool save_panels(foxhunt::ui::MainWindow& window, const QString& folder) {
   return good;
 }
 
+// Data of the run shown, and its newest best checkpoint over its validation window.
+void fill_market_panels(foxhunt::ui::MainWindow& window) {
+  using namespace foxhunt::ui;
+  if (auto* data = qobject_cast<DataPanel*>(window.panel(QStringLiteral("data")))) data->read();
+  const auto& all = window.data().checkpoints();
+  const auto best = std::find_if(all.rbegin(), all.rend(), [](const CheckpointView& view) {
+    return view.reason == QLatin1String("best") && view.problem.isEmpty();
+  });
+  auto* market = qobject_cast<MarketPanel*>(window.panel(QStringLiteral("market")));
+  if (best != all.rend() && market != nullptr) market->evaluate(best->file);
+}
+
 void take_screenshot(foxhunt::ui::MainWindow& window, const Words& words, int* exit_code) {
   bool good = save_picture(window, QString::fromStdString(*words.screenshot));
   if (words.panels) good = save_panels(window, QString::fromStdString(*words.panels)) && good;
@@ -179,6 +197,9 @@ int run_window(QApplication& app, const Words& words) {
   if (words.config) window.openConfiguration(QString::fromStdString(*words.config));
   for (const std::string& path : words.paths) window.openPath(QString::fromStdString(path));
   if (words.demo) window.startDemo();
+  if (words.evaluate) {
+    QObject::connect(&window.stored(), &StoredRun::loadedChanged, &window, [&window] { fill_market_panels(window); });
+  }
   int exit_code = 0;
   if (words.screenshot) {
     QTimer::singleShot(static_cast<int>(1000 * words.after), &window,

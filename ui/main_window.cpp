@@ -21,6 +21,7 @@
 #include "engine/run/run_folder.h"
 #include "ui/panels/checkpoints_panel.h"
 #include "ui/panels/folds_panel.h"
+#include "ui/panels/market_panel.h"
 #include "ui/panels/panel_registry.h"
 #include "ui/panels/session_panel.h"
 #include "ui/status_line.h"
@@ -119,6 +120,8 @@ void MainWindow::makePanels() {
     connect(panel, &Panel::openRunRequested, this, &MainWindow::openRun);
     connect(panel, &Panel::openFileRequested, this, &MainWindow::openPath);
     connect(panel, &Panel::resumeRequested, this, &MainWindow::resumeFrom);
+    connect(panel, &Panel::panelRequested, this, &MainWindow::bringToFront);
+    connect(panel, &Panel::evaluateRequested, this, &MainWindow::evaluate);
     connect(panel, &Panel::message, this, &MainWindow::showMessage);
     const auto later = [this] { save_timer_->start(); };
     connect(dock, &QDockWidget::dockLocationChanged, this, later);
@@ -130,7 +133,7 @@ void MainWindow::makePanels() {
   connect(session_, &SessionPanel::configChanged, this, [this] { save_timer_->start(); });
   connect(session_, &SessionPanel::preview, this, [this](const std::shared_ptr<const SessionPlan>& plan) {
     if (bridge_->live() || data_->source() == RunData::Source::stored) return;
-    bridge_->showPreview(*plan);
+    bridge_->showPreview(plan);
   });
   if (auto* folds = qobject_cast<FoldsPanel*>(panel(QStringLiteral("folds")))) {
     connect(folds, &FoldsPanel::startRequested, this, &MainWindow::startFolds);
@@ -319,6 +322,23 @@ void MainWindow::openPath(const QString& path) {
     message_bar_->hide();
     session_->openFiles({info.absoluteFilePath()});
   }
+}
+
+void MainWindow::bringToFront(const QString& id) {
+  if (QDockWidget* found = dock(id)) {
+    found->show();
+    found->raise();
+  }
+}
+
+void MainWindow::evaluate(const QString& checkpoint) {
+  if (bridge_->busy()) {
+    showMessage(QStringLiteral("warning"), tr("Evaluating needs the device of the session: stop it first."));
+    return;
+  }
+  bringToFront(QStringLiteral("market"));
+  if (auto* market = qobject_cast<MarketPanel*>(panel(QStringLiteral("market"))))
+    market->evaluate(std::filesystem::path(checkpoint.toStdString()));
 }
 
 void MainWindow::remember(const QString& path) {

@@ -57,6 +57,9 @@ class MainWindow : public QMainWindow {
   // The simulated market of the shipped demo.
   void startDemo();
   void resumeFrom(const QString& checkpoint);
+  // In the Market panel, which comes to the front.
+  void evaluate(const QString& checkpoint);
+  void bringToFront(const QString& panel);
   // False, with a message, when there is no layout of that name. "default" is the shipped one.
   bool applyLayout(const QString& name);
   void saveLayout(const QString& name);

@@ -13,6 +13,7 @@
 #include "engine/base/error.h"
 #include "engine/config/load_config.h"
 #include "engine/environment/metrics.h"
+#include "ui/models/evaluation_view.h"
 #include "ui/models/live_views.h"
 
 namespace foxhunt::ui {
@@ -91,10 +92,11 @@ void SessionBridge::start(const Config& config, SessionOptions options) {
   poll();
 }
 
-void SessionBridge::showPreview(const SessionPlan& plan) {
+void SessionBridge::showPreview(std::shared_ptr<const SessionPlan> plan) {
   FH_CHECK(!live(), "a session is live");
   data_->begin(RunData::Source::none, {}, {});
-  data_->setFolds(foldViews(plan));
+  data_->setFolds(foldViews(*plan));
+  data_->setPlan(std::move(plan));
 }
 
 bool SessionBridge::busy() const {
@@ -139,6 +141,7 @@ void SessionBridge::poll() {
   if (plan != plan_) {
     plan_ = plan;
     data_->setFolds(foldViews(*plan_));
+    data_->setPlan(plan_);
     Q_EMIT planChanged();
   }
   const auto status = port_->status();
@@ -153,6 +156,7 @@ void SessionBridge::poll() {
   readCommands();
   readEvents();
   readResults();
+  readTrace(over);
   readCheckpoints();
   const double cost = static_cast<double>(timer.nsecsElapsed()) / 1e3;
   poll_us_ = poll_us_ == 0 ? cost : 0.95 * poll_us_ + 0.05 * cost;
@@ -238,6 +242,11 @@ void SessionBridge::readResults() {
     }
   }
   data_->setEpochs(std::move(epochs));
+}
+
+// A pointer once an epoch, while a panel shows it; the last one in any case, for panels that are opened later.
+void SessionBridge::readTrace(bool last) {
+  if (last || data_->evaluation()->wanted()) data_->evaluation()->setLive(port_->trace());
 }
 
 void SessionBridge::readCheckpoints() {

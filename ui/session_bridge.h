@@ -24,7 +24,7 @@ class SessionBridge : public QObject {
   // A new session; the one before must have ended. options.stay is set: it waits for commands after its folds.
   void start(const Config& config, SessionOptions options);
   // The folds that data give, before any session. Only while none is live.
-  void showPreview(const SessionPlan& plan);
+  void showPreview(std::shared_ptr<const SessionPlan> plan);
   // A session that has not ended.
   bool live() const { return port_ != nullptr && !port_->ended(); }
   // Live, and its folds, steps or preparations are under way.
@@ -75,6 +75,7 @@ class SessionBridge : public QObject {
   void readCommands();
   void readEvents();
   void readResults();
+  void readTrace(bool last);
   void readCheckpoints();
   void finish();
 

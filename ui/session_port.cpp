@@ -17,6 +17,7 @@ class EngineSession : public SessionPort {
   std::vector<SessionEvent> events(std::size_t after) const override { return session_.events(after); }
   std::vector<std::shared_ptr<const FoldResult>> results() const override { return session_.results(); }
   std::vector<std::filesystem::path> checkpoints() const override { return session_.checkpoints(); }
+  std::shared_ptr<const ValidationTrace> trace() const override { return session_.trace(); }
   const kernels::MappedTelemetry* telemetry() const override { return session_.telemetry(); }
   bool ended() const override { return session_.ended(); }
 

@@ -24,6 +24,7 @@ class SessionPort {
   virtual std::vector<SessionEvent> events(std::size_t after) const = 0;
   virtual std::vector<std::shared_ptr<const FoldResult>> results() const = 0;
   virtual std::vector<std::filesystem::path> checkpoints() const = 0;
+  virtual std::shared_ptr<const ValidationTrace> trace() const { return nullptr; }  // of the newest validation
   virtual const kernels::MappedTelemetry* telemetry() const = 0;
   virtual bool ended() const = 0;
 };

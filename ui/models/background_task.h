@@ -22,6 +22,8 @@ class BackgroundTask : public QObject {
   class Context {
    public:
     bool cancelled() const { return cancelled_->load(std::memory_order_relaxed); }
+    // The same as the engine's readers take it; stands as long as the work runs.
+    const std::atomic<bool>& cancelFlag() const { return *cancelled_; }
     // Calls on the GUI thread, in order, unless the task was cancelled by then.
     void post(std::function<void()> call) const {
       QCoreApplication* app = QCoreApplication::instance();

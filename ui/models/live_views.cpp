@@ -85,7 +85,7 @@ std::shared_ptr<const EpochView> epochView(const FoldResult& fold, const EpochRe
   view->random_equity = curve(e.baselines.random.equity, e.window, plan);
   for (const TradeRecord& t : e.trades) {
     view->trades.push_back({timeAt(plan, t.entry_bar), timeAt(plan, t.exit_bar), static_cast<double>(t.side * t.lots),
-                            t.entry, t.exit, t.result, t.hold});
+                            t.entry, t.exit, t.result, t.hold, t.costs, t.why});
   }
   view->actions = e.action_frequency();
   return view;

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "engine/telemetry/tables.h"
+#include "ui/models/evaluation_view.h"
 
 namespace foxhunt::ui {
 namespace {
@@ -49,7 +50,7 @@ double metricOf(const MetricList& metrics, const std::string& name) {
 }
 
 RunData::RunData(std::size_t budget_bytes, QObject* parent)
-    : QObject(parent), budget_(budget_bytes), link_(new ChartLink(this)) {
+    : QObject(parent), budget_(budget_bytes), evaluation_(new EvaluationView(this)), link_(new ChartLink(this)) {
   begin(Source::none, {}, {});
 }
 
@@ -86,6 +87,8 @@ void RunData::begin(Source source, const QString& name, const std::filesystem::p
   status_ = SessionStatus{};
   status_.state = SessionState::idle;
   configuration_ = nullptr;
+  plan_.reset();
+  evaluation_->clear();
   step_scale_ = std::make_shared<StepScale>(tr("step"));
   wall_scale_ = std::make_shared<AnchoredScale>(tr("wall time"), AnchoredScale::Unit::date);
   epoch_scale_ = std::make_shared<AnchoredScale>(tr("epoch"), AnchoredScale::Unit::number);
@@ -230,6 +233,11 @@ void RunData::setFolds(std::vector<FoldView> folds) {
   folds_ = std::move(folds);
   updateFolds();
   Q_EMIT foldsChanged();
+}
+
+void RunData::setPlan(std::shared_ptr<const SessionPlan> plan) {
+  plan_ = std::move(plan);
+  Q_EMIT planChanged();
 }
 
 void RunData::setCheckpoints(std::vector<CheckpointView> checkpoints) {

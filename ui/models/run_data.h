@@ -19,6 +19,8 @@
 
 namespace foxhunt::ui {
 
+class EvaluationView;
+
 class RunData : public QObject {
   Q_OBJECT
  public:
@@ -58,6 +60,10 @@ class RunData : public QObject {
   QString stateWord() const;  // "Training", also of stored runs ("Interrupted")
   const nlohmann::ordered_json& configuration() const { return configuration_; }  // resolved; null without a run
   GuardView guard() const;
+  // What the session's data are, also of a preview before any session; null until they are loaded, and of stored runs.
+  std::shared_ptr<const SessionPlan> plan() const { return plan_; }
+  // The evaluation that market lanes and trade list show. Never null.
+  EvaluationView* evaluation() const { return evaluation_; }
 
   // What all live charts of the run share: x range, crosshair, event lines. Never null.
   ChartLink* link() const { return link_; }
@@ -82,6 +88,7 @@ class RunData : public QObject {
   void addEvents(std::vector<EventView> events);
   void setEpochs(std::vector<std::shared_ptr<const EpochView>> epochs);
   void setFolds(std::vector<FoldView> folds);
+  void setPlan(std::shared_ptr<const SessionPlan> plan);
   void setCheckpoints(std::vector<CheckpointView> checkpoints);
   // `word` overrides the state's own, for states that only stored runs have.
   void setStatus(const SessionStatus& status, const QString& word = {});
@@ -96,6 +103,7 @@ class RunData : public QObject {
   void checkpointsChanged();
   void statusChanged();
   void nameChanged();  // name, folder or configuration
+  void planChanged();
 
  private:
   struct EpochMean {
@@ -120,6 +128,8 @@ class RunData : public QObject {
   std::vector<CheckpointView> checkpoints_;
   SessionStatus status_;
   nlohmann::ordered_json configuration_;
+  std::shared_ptr<const SessionPlan> plan_;
+  EvaluationView* evaluation_;
   ChartLink* link_;
   std::shared_ptr<StepScale> step_scale_;
   std::shared_ptr<AnchoredScale> wall_scale_, epoch_scale_;

@@ -4,6 +4,7 @@
 #include <QString>
 #include <array>
 #include <filesystem>
+#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -32,10 +33,12 @@ using MetricList = std::vector<std::pair<std::string, double>>;
 double metricOf(const MetricList& metrics, const std::string& name);  // NaN when absent
 
 struct TradeView {
-  double entry_time = 0, exit_time = 0;  // seconds since 1970 UTC
-  double contracts = 0;                  // negative: short
+  double entry_time = 0, exit_time = 0;  // seconds since 1970 UTC, closes of the bars
+  double contracts = 0;                  // traded, both sides; negative: short
   double entry_price = 0, exit_price = 0, net = 0;
-  std::int64_t bars = 0;  // held
+  std::int64_t bars = 0;                                    // held
+  double costs = std::numeric_limits<double>::quiet_NaN();  // currency; NaN where the run does not say
+  int why = 0;                                              // kernels::FillKind of the closing fill; 0: not recorded
 };
 
 // One validation.

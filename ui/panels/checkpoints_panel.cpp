@@ -68,14 +68,20 @@ void CheckpointsPanel::makeButtons(QVBoxLayout* column) {
   compare_ =
       toolButton(tr("Compare"), tr("Compares two chosen files tensor by tensor, the older with the newer"), this);
   resume_ = toolButton(tr("Resume"), tr("Goes on training from the chosen full checkpoint"), this);
+  evaluate_ = toolButton(
+      tr("Evaluate"), tr("Runs the chosen checkpoint over the validation window of its fold, in the Market panel"), this);
   close_ = toolButton(tr("Close"), tr("Shows the list alone"), this);
   close_->hide();
-  for (QToolButton* button : {add_, inspect_, compare_, resume_}) row->addWidget(button);
+  for (QToolButton* button : {add_, inspect_, compare_, evaluate_, resume_}) row->addWidget(button);
   row->addStretch(1);
   row->addWidget(close_);
   connect(add_, &QToolButton::clicked, this, &CheckpointsPanel::chooseFiles);
   connect(inspect_, &QToolButton::clicked, this, &CheckpointsPanel::inspectSelected);
   connect(compare_, &QToolButton::clicked, this, &CheckpointsPanel::compareSelected);
+  connect(evaluate_, &QToolButton::clicked, this, [this] {
+    const std::vector<int> rows = selectedRows();
+    if (rows.size() == 1) Q_EMIT evaluateRequested(model_->path(rows[0]));
+  });
   connect(resume_, &QToolButton::clicked, this, &CheckpointsPanel::resumeSelected);
   connect(close_, &QToolButton::clicked, this, [this] {
     detail_->hide();
@@ -121,6 +127,8 @@ void CheckpointsPanel::updateButtons() {
   const bool full = rows.size() == 1 && model_->item(rows[0]).view.kind != QLatin1String("model") &&
                     model_->item(rows[0]).view.problem.isEmpty() && model_->item(rows[0]).placed;
   resume_->setEnabled(full);
+  evaluate_->setEnabled(rows.size() == 1 && model_->item(rows[0]).view.problem.isEmpty() &&
+                        model_->item(rows[0]).placed && data_ != nullptr && data_->configuration().is_object());
 }
 
 void CheckpointsPanel::addFile(const QString& file) {
@@ -168,7 +176,7 @@ void CheckpointsPanel::showDetail(QWidget* widget) {
 
 void CheckpointsPanel::showMenu(const QPoint& at) {
   QMenu menu;
-  for (QToolButton* button : {inspect_, compare_, resume_}) {
+  for (QToolButton* button : {inspect_, compare_, evaluate_, resume_}) {
     QAction* action = menu.addAction(button->text(), button, &QToolButton::click);
     action->setEnabled(button->isEnabled());
   }

@@ -50,7 +50,7 @@ class CheckpointsPanel : public Panel {
   QStackedWidget* detail_;
   CheckpointInspector* inspector_;
   CheckpointComparison* comparison_;
-  QToolButton *add_, *inspect_, *compare_, *resume_, *close_;
+  QToolButton *add_, *inspect_, *compare_, *evaluate_, *resume_, *close_;
 };
 
 }  // namespace foxhunt::ui

@@ -41,6 +41,10 @@ class Panel : public QWidget {
   // Asks the window to show a stored run (its folder), or a safetensors file.
   void openRunRequested(const QString& folder);
   void openFileRequested(const QString& file);
+  // Asks the window to bring another panel to the front.
+  void panelRequested(const QString& id);
+  // Asks for a checkpoint to be evaluated in the Market panel.
+  void evaluateRequested(const QString& checkpoint);
   // Asks the window to go on from a full checkpoint.
   void resumeRequested(const QString& checkpoint);
   // A sentence for the window's message bar; severity: info, warning, error.

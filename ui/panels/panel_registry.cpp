@@ -6,16 +6,19 @@
 
 #include "ui/panels/actions_panel.h"
 #include "ui/panels/checkpoints_panel.h"
+#include "ui/panels/data_panel.h"
 #include "ui/panels/events_panel.h"
 #include "ui/panels/folds_panel.h"
 #include "ui/panels/log_panel.h"
 #include "ui/panels/health_panel.h"
 #include "ui/panels/losses_panel.h"
+#include "ui/panels/market_panel.h"
 #include "ui/panels/optimiser_panel.h"
 #include "ui/panels/q_panel.h"
 #include "ui/panels/runs_panel.h"
 #include "ui/panels/signals_panel.h"
 #include "ui/panels/session_panel.h"
+#include "ui/panels/trades_panel.h"
 #include "ui/panels/validation_panel.h"
 
 namespace foxhunt::ui {
@@ -29,11 +32,14 @@ std::span<const PanelEntry> panelTable() {
       {"signals", QT_TRANSLATE_NOOP("Panels", "Signals"), PanelArea::right_middle, makePanel<SignalsPanel>},
       {"optimiser", QT_TRANSLATE_NOOP("Panels", "Optimiser"), PanelArea::right_middle, makePanel<OptimiserPanel>},
       {"actions", QT_TRANSLATE_NOOP("Panels", "Actions"), PanelArea::centre_middle, makePanel<ActionsPanel>},
+      {"data", QT_TRANSLATE_NOOP("Panels", "Data"), PanelArea::centre_middle, makePanel<DataPanel>},
       {"validation", QT_TRANSLATE_NOOP("Panels", "Validation"), PanelArea::centre_bottom, makePanel<ValidationPanel>},
+      {"market", QT_TRANSLATE_NOOP("Panels", "Market"), PanelArea::centre_bottom, makePanel<MarketPanel>},
       {"health", QT_TRANSLATE_NOOP("Panels", "Health"), PanelArea::left_bottom, makePanel<HealthPanel>},
       {"checkpoints", QT_TRANSLATE_NOOP("Panels", "Checkpoints"), PanelArea::edge_top, makePanel<CheckpointsPanel>},
       {"runs", QT_TRANSLATE_NOOP("Panels", "Runs"), PanelArea::edge_bottom, makePanel<RunsPanel>},
       {"events", QT_TRANSLATE_NOOP("Panels", "Events"), PanelArea::right_bottom, makePanel<EventsPanel>},
+      {"trades", QT_TRANSLATE_NOOP("Panels", "Trades"), PanelArea::right_bottom, makePanel<TradesPanel>},
       {"log", QT_TRANSLATE_NOOP("Panels", "Log"), PanelArea::right_bottom, makePanel<LogPanel>},
   };
   return rows;

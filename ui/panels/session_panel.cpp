@@ -81,6 +81,7 @@ std::shared_ptr<SessionPlan> readPlan(const Config& config, const market::Progre
   plan->last = table.close_time.back();
   plan->report = table.report;
   plan->times = table.close_time;
+  plan->preview = std::make_shared<market::DataPreview>(market::preview_of(table, kPreviewBuckets));
   try {
     plan->folds = market::make_folds(table, config.folds, config.environment.n_step);
   } catch (const Error& error) {
