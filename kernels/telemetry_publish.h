@@ -125,8 +125,10 @@ FH_FN void publish(const Block& block, const PublishArgs& a) {
   }
   block.sync();
   if (fresh) {
-    for (int w = step_word_step + 1 + block.thread(); w < step_word_step_last; w += block.threads())
-      store_shared_word(&record[w], record_word(a, w));
+    // A warp a word: each is made another way, and the lanes of one warp would take all ways in turn.
+    const Team team = block.team();
+    for (int w = step_word_step + 1 + team.index; w < step_word_step_last; w += team.teams)
+      if (team.lane == 0) store_shared_word(&record[w], record_word(a, w));
   }
   if (envelope) {
     for (int w = block.thread(); w < kEnvelopeWords; w += block.threads()) {

@@ -249,8 +249,10 @@ FH_FN void update_signals(const Block& block, const UpdateSignalsArgs& a) {
   block.sync();
   const bool running = a.results.control->halt == 0, filled = a.collector->filled != 0, timed = p.device_time > 0;
   if (running) {
-    for (int slot = block.thread(); slot < kSignals; slot += block.threads()) {
+    const Team team = block.team();  // a warp a slot: each is made another way
+    for (int slot = team.index; slot < kSignals; slot += team.teams) {
       const SignalKind kind = a.kind[slot];
+      if (team.lane > 0) continue;
       const bool collector = from_collector(slot), time = slot == signal_step_time;
       const bool present = (!collector || filled) && (!time || timed);
       if (kind == SignalKind::epoch || kind == SignalKind::reserved || !present) continue;

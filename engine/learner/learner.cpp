@@ -143,13 +143,13 @@ void Learner::Parts::compose() {
                                                                         .priority = c.buffers.priority.data(),
                                                                         .batch = c.batch});
   });
+  if (telemetry) graph.add("diagnose", {"iql_modulate"}, [this](R& r) { telemetry->record_diagnose(r); });
   graph.add("adam_grad", {"post_aux", "iql_modulate"}, [this](R& r) { adam_grad.record(r); });
   graph.add("adam", {"adam_grad"}, [this](R& r) { adam.record(r); });
   graph.add("per_priority", {"adam_grad"}, [this](R& r) { per_priority.record(r); });
   if (!telemetry) return;
   graph.add("maintenance", {"adam", "per_priority"}, [this](R& r) { telemetry->record_maintenance(r); });
-  graph.add("diagnose", {"maintenance"}, [this](R& r) { telemetry->record_diagnose(r); });
-  graph.add("publish", {"diagnose"}, [this](R& r) { telemetry->record_publish(r); });
+  graph.add("publish", {"maintenance", "diagnose"}, [this](R& r) { telemetry->record_publish(r); });
 }
 
 Learner::Learner(device::Device& device, const LearnerOptions& options)

@@ -11,7 +11,8 @@ namespace {
 
 using namespace kernels;
 
-constexpr device::Launch kOneBlock{.threads = 256}, kWideBlock{.threads = 512};
+// Where words differ in what they are made of, a warp makes one.
+constexpr device::Launch kOneBlock{.threads = 256}, kWarpAWord{.threads = 768};
 
 device::Launch rows_launch(std::int64_t rows, std::int64_t tile) {
   return {.grid_x = tiles(rows, tile), .threads = 512};  // a team has two rows
@@ -108,15 +109,19 @@ void Telemetry::record_maintenance(device::Recorder& recorder) {
       signals.sigma_count[layout_.sigma[i]] += static_cast<double>(layout_.size[i]);
   }
   fill_kinds(signals);
-  recorder.launch(kWideBlock, signals);
+  recorder.launch(kWarpAWord, signals);
 }
 
-void Telemetry::diagnose(device::Recorder& recorder, bool forced) {
+void Telemetry::batch_health(device::Recorder& recorder, bool forced) {
   const std::uint32_t force = forced ? 1 : 0;
   recorder.launch(rows_launch(results_.batch, kSampleTile),
                   SampleStatisticsArgs{results_, sample_rows_.data(), sample_partial_.data(), force});
   recorder.launch(rows_launch(results_.batch, kMagnitudeTile),
                   MagnitudeStatisticsArgs{results_, magnitude_partial_.data(), force});
+}
+
+void Telemetry::finish_health(device::Recorder& recorder, bool forced) {
+  const std::uint32_t force = forced ? 1 : 0;
   MirrorSignalsArgs mirror{results_.control, state_.data(), publish_.data(), force, {}};
   fill_mirror(mirror);
   recorder.launch(kOneBlock, mirror);
@@ -136,7 +141,8 @@ void Telemetry::diagnose(device::Recorder& recorder, bool forced) {
 }
 
 void Telemetry::publish(device::Recorder& recorder, bool forced) {
-  recorder.launch(kOneBlock, PublishArgs{results_, state_.data(), publish_.data(), mapped_.device(), forced ? 1u : 0u});
+  recorder.launch(kWarpAWord,
+                  PublishArgs{results_, state_.data(), publish_.data(), mapped_.device(), forced ? 1u : 0u});
 }
 
 void Telemetry::end_epoch(device::Recorder& recorder, const EpochWords& words, bool advance) {
@@ -145,7 +151,8 @@ void Telemetry::end_epoch(device::Recorder& recorder, const EpochWords& words, b
 
 void Telemetry::record_end_epoch(device::Recorder& recorder, const EpochWords& words) {
   end_epoch(recorder, words, false);
-  diagnose(recorder, true);
+  batch_health(recorder, true);
+  finish_health(recorder, true);
   end_epoch(recorder, words, true);
   publish(recorder, true);
 }

@@ -53,13 +53,16 @@ class Telemetry {
   // True when the sizes can be recorded.
   static bool supports(const kernels::StepResults& results);
 
-  // Children of the step, in this order. Batch statistics need forward pass, losses and TD errors, may run beside adam;
-  // maintenance needs both; diagnose may stand on a side stream that publish joins.
+  // Children of the step, in this order. Batch statistics and diagnose need forward pass, losses and priorities and may
+  // run beside the backward pass; maintenance needs the first of them and adam, publish all.
   void record_stamp(device::Recorder& recorder);  // among the step's first kernels: device time counts from here
   void record_batch_statistics(device::Recorder& recorder);
   void record_maintenance(device::Recorder& recorder);
-  void record_diagnose(device::Recorder& recorder) { diagnose(recorder, false); }
-  void record_publish(device::Recorder& recorder) { publish(recorder, false); }
+  void record_diagnose(device::Recorder& recorder) { batch_health(recorder, false); }
+  void record_publish(device::Recorder& recorder) {
+    finish_health(recorder, false);
+    publish(recorder, false);
+  }
 
   // Eager, at an epoch's end after the guard has read slots 16 and 21 and controllers have decided: takes the words,
   // forces a HealthDiag snapshot of the last step, moves the references, publishes the whole envelope.
@@ -80,7 +83,8 @@ class Telemetry {
 
  private:
   void end_epoch(device::Recorder& recorder, const kernels::EpochWords& words, bool advance);
-  void diagnose(device::Recorder& recorder, bool forced);
+  void batch_health(device::Recorder& recorder, bool forced);
+  void finish_health(device::Recorder& recorder, bool forced);
   void publish(device::Recorder& recorder, bool forced);
 
   kernels::StepResults results_;
