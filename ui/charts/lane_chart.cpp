@@ -22,7 +22,7 @@ namespace foxhunt::ui {
 namespace {
 
 constexpr double top_margin = 6, header = 20, right = 12, axis_height = 20, strip_height = 9, lane_gap = 6;
-constexpr double price_weight = 3.2, least_price = 64, least_lane = 34;
+constexpr double price_weight = 3.2, least_price = 48, least_lane = 28;
 constexpr std::size_t most_undo = 100;
 constexpr double candle_width = 5;  // logical pixels that a candle takes at least
 

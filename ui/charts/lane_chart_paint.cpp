@@ -130,7 +130,7 @@ void LaneChart::paintName(QPainter& painter, const QRectF& lane, const QString& 
                           const std::vector<ValueBoxRow>& keys) const {
   double width = smallWidth(name) + 8;
   for (const ValueBoxRow& key : keys) width += smallWidth(key.name) + 22;
-  const bool all = width < lane.width();
+  const bool all = width < 0.6 * lane.width();  // else they would hide too much of the lane
   const QRectF box(lane.left() + 3, lane.top() + 1, all ? width : smallWidth(name) + 8, 15);
   QColor behind = theme().panel;
   behind.setAlpha(205);

@@ -153,7 +153,9 @@ std::string TradeModel::csv() const {
   std::string text = "number,entry_time,exit_time,side,contracts,entry_price,exit_price,bars,costs,net,exit_by\n";
   for (std::size_t i = 0; i < trades_.size(); ++i) {
     const TradeView& t = trades_[i];
-    const auto time = [](double seconds) { return moment(seconds).toString(Qt::ISODateWithMs).toStdString(); };
+    const auto time = [](double seconds) {
+      return moment(seconds).toString(QStringLiteral("yyyy-MM-dd'T'HH:mm:ss.zzz'Z'")).toStdString();
+    };
     text += std::to_string(i + 1) + ',' + time(t.entry_time) + ',' + time(t.exit_time) + ',' +
             (t.contracts >= 0 ? "long" : "short") + ',' + plainNumber(std::abs(t.contracts) / 2) + ',' +
             plainNumber(t.entry_price) + ',' + plainNumber(t.exit_price) + ',' + std::to_string(t.bars) + ',' +

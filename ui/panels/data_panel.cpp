@@ -67,7 +67,8 @@ void DataPanel::makeControls(QVBoxLayout* column) {
   progress_->setAccessibleName(tr("Progress of reading"));
   cancel_ = toolButton(tr("Cancel"), tr("Ends the reading"), this);
   row->addWidget(page_);
-  row->addWidget(state_, 1);
+  row->addWidget(state_, 100);
+  row->addStretch(1);
   row->addWidget(progress_);
   row->addWidget(cancel_);
   row->addWidget(read_);

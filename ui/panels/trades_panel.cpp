@@ -14,6 +14,7 @@ namespace foxhunt::ui {
 namespace {
 
 constexpr int as_in_market = 0, first_epoch = 1;  // of the list
+constexpr int totals_width = 520;                 // of the panel, from which the line of totals is shown whole
 
 }  // namespace
 
@@ -29,7 +30,8 @@ TradesPanel::TradesPanel(const PanelContext&, const QString& id, const QString& 
   totals_ = mutedLabel({}, this);
   export_ = toolButton(tr("CSV…"), tr("Writes all trades of the list to a file"), this);
   row->addWidget(choice_);
-  row->addWidget(totals_, 1);
+  row->addWidget(totals_, 100);
+  row->addStretch(1);
   row->addWidget(export_);
   empty_ = new QLabel(this);
   empty_->setProperty("muted", true);
@@ -85,6 +87,11 @@ void TradesPanel::showEvent(QShowEvent* event) {
 void TradesPanel::hideEvent(QHideEvent* event) {
   Panel::hideEvent(event);
   if (data_ != nullptr) data_->evaluation()->want(this, false);
+}
+
+void TradesPanel::resizeEvent(QResizeEvent* event) {
+  Panel::resizeEvent(event);
+  totals_->setVisible(model_->rowCount() > 0 && width() >= totals_width);
 }
 
 void TradesPanel::refresh() {
@@ -149,7 +156,7 @@ void TradesPanel::load() {
   export_->setEnabled(any);
   table_.view->setVisible(any);
   empty_->setVisible(!any);
-  totals_->setVisible(any);
+  totals_->setVisible(any && width() >= totals_width);
   empty_->setText(epochs.empty() && !shown
                       ? tr("The trades of a validation appear with the first one, at the end of the session's first "
                            "epoch; of a run that is opened, those that it recorded.")

@@ -30,6 +30,7 @@ class TradesPanel : public Panel {
  protected:
   void showEvent(QShowEvent* event) override;
   void hideEvent(QHideEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
   void listEpochs();
