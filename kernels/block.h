@@ -149,7 +149,7 @@ struct Block {
   FH_METHOD T min(T x) const {
     return reduce(x, [](T a, T b) { return a < b ? a : b; });
   }
-  // Makes what this thread wrote visible to the whole system (the host reads mapped memory) before what it writes next.
+  // Makes what this thread wrote, and what others wrote before a barrier between them, visible to the whole system (the host reads mapped memory) before what it writes next.
   FH_METHOD void fence_system() const { __threadfence_system(); }
 };
 

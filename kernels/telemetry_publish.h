@@ -141,9 +141,9 @@ FH_FN void publish(const Block& block, const PublishArgs& a) {
     store_shared_word(&mapped.nan_flags, control.nan_flags);
     if (fresh && p.published_step == 0) store_shared_word(&mapped.first_step, static_cast<uint32_t>(step));
   }
-  block.fence_system();
   block.sync();
   if (block.thread() == 0) {
+    block.fence_system();  // for all of the block: what they wrote came before the barrier
     if (envelope) {
       p.sequence += 2;
       p.published_snapshots = p.snapshots;
@@ -155,7 +155,8 @@ FH_FN void publish(const Block& block, const PublishArgs& a) {
       store_fenced_word(&mapped.completed, static_cast<uint32_t>(step));
     }
     p.publishes += 1;
-    store_release_word(&mapped.publishes, p.publishes);
+    // Who sees it may see an odd sequence word for a moment more, and looks again.
+    store_fenced_word(&mapped.publishes, p.publishes);
   }
 }
 

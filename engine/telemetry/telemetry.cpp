@@ -76,7 +76,10 @@ Telemetry::Telemetry(device::Device& device, const StepResults& results, const T
       sample_partial_(device, tiles(results.batch, kSampleTile) * std::size_t{kSampleColumns}),
       magnitude_partial_(device, tiles(results.batch, kMagnitudeTile) * std::size_t{kMagnitudeColumns}),
       health_totals_(device, std::size_t{kSampleColumns} + kMagnitudeColumns),
-      histogram_partial_(device, std::size_t{kHistogramBlocks} * kShownActions) {}
+      histogram_partial_(device, std::size_t{kHistogramBlocks} * kShownActions),
+      side_(device.create_stream()),
+      forked_(device.create_event()),
+      joined_(device.create_event()) {}
 
 void Telemetry::record_stamp(device::Recorder& recorder) {
   recorder.launch({.threads = 1}, StampStepArgs{publish_.data()});
@@ -124,7 +127,8 @@ void Telemetry::finish_health(device::Recorder& recorder, bool forced) {
   const std::uint32_t force = forced ? 1 : 0;
   MirrorSignalsArgs mirror{results_.control, state_.data(), publish_.data(), force, {}};
   fill_mirror(mirror);
-  recorder.launch(kOneBlock, mirror);
+  device::Recorder side = recorder.fork(*side_, *forked_);  // they write different words
+  side.launch(kOneBlock, mirror);
 
   FinaliseHealthArgs finalise{};
   finalise.results = results_;
@@ -138,6 +142,7 @@ void Telemetry::finish_health(device::Recorder& recorder, bool forced) {
   finalise.forced = force;
   fill_mirror(finalise);
   recorder.launch(kOneBlock, finalise);
+  recorder.join(side, *joined_);
 }
 
 void Telemetry::publish(device::Recorder& recorder, bool forced) {

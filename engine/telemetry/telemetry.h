@@ -96,6 +96,8 @@ class Telemetry {
   device::Buffer<double> batch_rows_, batch_partial_, arena_partial_;
   device::Buffer<double> sample_rows_, sample_partial_, magnitude_partial_, health_totals_;
   device::Buffer<std::uint32_t> histogram_partial_;
+  std::unique_ptr<device::Stream> side_;
+  std::unique_ptr<device::Event> forked_, joined_;
 };
 
 // One place that the NaN search looks at.
