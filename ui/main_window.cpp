@@ -22,7 +22,9 @@
 #include "ui/panels/checkpoints_panel.h"
 #include "ui/panels/folds_panel.h"
 #include "ui/panels/market_panel.h"
+#include "ui/models/system_feed.h"
 #include "ui/panels/panel_registry.h"
+#include "ui/panels/rules_panel.h"
 #include "ui/panels/session_panel.h"
 #include "ui/status_line.h"
 #include "ui/top_bar.h"
@@ -49,7 +51,8 @@ MainWindow::MainWindow(WindowOptions options, QWidget* parent)
       data_(new RunData(512u << 20, this)),
       bridge_(new SessionBridge(clock_, data_, options_.sessions, this)),
       stored_(new StoredRun(clock_, data_, this)),
-      context_{bridge_, options_.runs_folder},
+      system_(new SystemFeed(this)),
+      context_{bridge_, options_.runs_folder, system_},
       save_timer_(new QTimer(this)) {
   setObjectName(QStringLiteral("mainWindow"));
   setWindowTitle(tr("Foxhunt"));
@@ -83,10 +86,14 @@ MainWindow::MainWindow(WindowOptions options, QWidget* parent)
           [this](const QString& sentence) { showMessage(QStringLiteral("error"), sentence); });
   connect(data_, &RunData::statusChanged, this, [this] {
     const SessionStatus& status = data_->status();
+    const QString problem = QString::fromStdString(status.history_problem);
+    if (problem != std::exchange(history_problem_, problem) && !problem.isEmpty())
+      showMessage(QStringLiteral("error"), tr("The run's history cannot be written, training goes on. %1").arg(problem));
     if (status.state == SessionState::halted && data_->source() == RunData::Source::live) {
       showMessage(QStringLiteral("error"), tr("Training halted: %1").arg(QString::fromStdString(status.reason)));
     }
   });
+  connectRules();
   connect(data_, &RunData::nameChanged, this,
           [this] { setWindowTitle(data_->name().isEmpty() ? tr("Foxhunt") : tr("%1 – Foxhunt").arg(data_->name())); });
   clock_->addReader(this, [this] {
@@ -211,7 +218,7 @@ void MainWindow::showMessage(const QString& severity, const QString& sentence) {
 
 void MainWindow::showState() {
   top_bar_->show(*data_, *bridge_);
-  status_line_->show(*data_, *bridge_, *clock_, top_bar_->showsCommand() ? QString() : top_bar_->lastCommand());
+  status_line_->show(*data_, *bridge_, *clock_, *system_, top_bar_->showsCommand() ? QString() : top_bar_->lastCommand());
 }
 
 bool MainWindow::refuseWhileLive(const QString& what) {

@@ -23,6 +23,7 @@ namespace foxhunt::ui {
 
 class SessionPanel;
 class StatusLine;
+class SystemFeed;
 class TopBar;
 
 struct WindowOptions {
@@ -81,6 +82,8 @@ class MainWindow : public QMainWindow {
   void makePanels();
   void makeBars();
   void showState();
+  void connectRules();
+  void tellOfRules();      // what a live session's rules have said since the last time
   void watchClosing();
   bool askBeforeClosing();
   void beginSession(const Config& config, SessionOptions options);
@@ -124,6 +127,7 @@ class MainWindow : public QMainWindow {
   RunData* data_;
   SessionBridge* bridge_;
   StoredRun* stored_;
+  SystemFeed* system_;
   PanelContext context_;
   SessionPanel* session_ = nullptr;
   QMap<QString, Panel*> panels_;
@@ -138,6 +142,8 @@ class MainWindow : public QMainWindow {
   QTimer* save_timer_;
   QThreadPool settings_writer_;
   int frames_ = 0;
+  std::size_t events_told_ = 0;
+  QString history_problem_;
   bool closing_ = false;
   double closing_since_ = 0;
 };

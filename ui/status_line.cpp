@@ -9,6 +9,7 @@
 
 #include "ui/charts/format.h"
 #include "ui/frame_clock.h"
+#include "ui/models/system_feed.h"
 #include "ui/session_bridge.h"
 
 namespace foxhunt::ui {
@@ -40,10 +41,11 @@ StatusLine::StatusLine(QStatusBar* bar) {
                  0);
   cost_ = add("cost", QObject::tr("time of the window's thread for a frame, and its share of that thread"), 1);
   command_ = add("commandBrief", QObject::tr("what came of the last command"), -1);
-  device_ = add("device", QObject::tr("what trains, and memory of the whole program"), -1);
+  device_ = add("device", QObject::tr("what trains, use of GPU or processor, and memory of the whole program"), -1);
 }
 
-void StatusLine::show(const RunData& data, const SessionBridge& bridge, const FrameClock& clock, const QString& command) {
+void StatusLine::show(const RunData& data, const SessionBridge& bridge, const FrameClock& clock,
+                      const SystemFeed& system, const QString& command) {
   const QLocale locale;
   const SessionStatus& status = data.status();
   if (data.source() == RunData::Source::live && status.steps_per_second > 0) {
@@ -67,9 +69,11 @@ void StatusLine::show(const RunData& data, const SessionBridge& bridge, const Fr
   cost_->setText(clock.summary());
   if (command_->text() != command) command_->setText(command);
   command_->setVisible(!command.isEmpty());
-  const QString memory = QObject::tr("%1 MB").arg(locale.toString(residentBytes() >> 20));
-  device_->setText(status.device.empty() ? memory
-                                         : QString::fromStdString(status.device) + QStringLiteral(" · ") + memory);
+  QStringList parts;
+  if (!status.device.empty()) parts << QString::fromStdString(status.device);
+  if (!system.brief().isEmpty()) parts << system.brief();
+  parts << QObject::tr("%1 MB").arg(locale.toString(residentBytes() >> 20));
+  device_->setText(parts.join(QStringLiteral(" · ")));
 }
 
 }  // namespace foxhunt::ui

@@ -11,12 +11,14 @@ namespace foxhunt::ui {
 class FrameClock;
 class RunData;
 class SessionBridge;
+class SystemFeed;
 
 class StatusLine {
  public:
   explicit StatusLine(QStatusBar* bar);
   // `command`: what came of the last one; empty where the top bar says it.
-  void show(const RunData& data, const SessionBridge& bridge, const FrameClock& clock, const QString& command);
+  void show(const RunData& data, const SessionBridge& bridge, const FrameClock& clock, const SystemFeed& system,
+            const QString& command);
 
  private:
   QLabel *speed_, *reading_, *cost_, *command_, *device_;

@@ -10,6 +10,7 @@
 
 #include "engine/run/run_reader.h"
 #include "tests/ui/panels_fixture.h"
+#include "ui/charts/format.h"
 #include "ui/panels/actions_panel.h"
 #include "ui/panels/health_panel.h"
 #include "ui/panels/losses_panel.h"
@@ -129,6 +130,62 @@ TEST_F(CurvePanels, DraggingTheTripLevelSetsTheGuardsFloor) {
   EXPECT_FALSE(chart.dataRange().has_value());
 }
 
+// A step whose flags are set: named, the first stage first.
+TEST_F(CurvePanels, HealthNamesNanFlags) {
+  auto panel = makeShown<HealthPanel>(run_, "health", {560, 460});
+  run_.data().begin(RunData::Source::live, "run", {});
+  telemetry::StepRecord record{};
+  record.step = record.step_last = 1;
+  record.nan_flags = 1u << 12 | 1u << 2;
+  run_.data().appendSteps({&record, 1}, 1);
+  ASSERT_TRUE(spinUntil([&] {
+    panel->refresh();
+    return panel->summary().contains("NaN: branch_logits, trunk_output");
+  })) << panel->summary().toStdString();
+}
+
+// Below what stands above it the line lowers that, each setting as a command of its own.
+TEST_F(CurvePanels, TheTripLevelCanBeDraggedDown) {
+  auto q = makeShown<QPanel>(run_, "q");
+  run_.train();
+  q->refresh();
+  QApplication::processEvents();
+  CurveChart& chart = *q->charts().front();
+  const auto settled = [&] {
+    q->refresh();
+    return run_.bridge().commands().back().stage == CommandRecord::Stage::done;
+  };
+  const auto dragTo = [&](double level) {
+    q->refresh();
+    const double before = chart.threshold()->value;
+    chart.setYView({false, 0, 1.2 * std::max(before, level)});
+    dragThreshold(chart, level);
+    ASSERT_FALSE(run_.bridge().commands().empty());
+    ASSERT_TRUE(run_.spin(settled)) << run_.bridge().commands().back().message;
+  };
+  const double high = 4 * std::max(1.0, run_.data().guard().q_previous);
+  dragTo(high);
+  EXPECT_NEAR(*run_.data().guard().trip, high, 0.02 * high);
+  const std::size_t commands = run_.bridge().commands().size();
+  const double low = 1.5 * run_.data().guard().q_previous;
+  dragTo(low);
+  EXPECT_NEAR(*run_.data().guard().trip, low, 0.03 * high) << "whatever stood above it";
+  EXPECT_GT(run_.bridge().commands().size(), commands);
+  int settings = 0;
+  for (const EventView& event : run_.data().events()) settings += event.kind == "setting" && event.source == "user";
+  EXPECT_EQ(settings, static_cast<int>(run_.bridge().commands().size())) << "each is an event of the run";
+
+  // The mode, by its list.
+  auto* mode = child<QComboBox>(*q, "Q-drift guard");
+  mode->setFocus();
+  QTest::keyClick(mode, Qt::Key_End);
+  ASSERT_TRUE(run_.spin([&] {
+    q->refresh();
+    return run_.data().guard().mode == "off";
+  }));
+  EXPECT_FALSE(chart.threshold().has_value()) << "a guard that is off has no level";
+}
+
 TEST_F(CurvePanels, ActionsOfEachBranch) {
   auto panel = makeShown<ActionsPanel>(run_, "actions");
   EXPECT_TRUE(panel->summary().contains("no", Qt::CaseInsensitive)) << panel->summary().toStdString();
@@ -238,6 +295,16 @@ TEST_F(CurvePanels, SignalsAreChosenFromTheList) {
   QTest::keyClick(list, Qt::Key_Space);
   EXPECT_TRUE(panel->chosen().contains(kernels::signal_reward_pnl));
   EXPECT_EQ(chart.seriesCount(), 5);
+  // In a narrow dock the list takes the place of the curves, as wide as the panel.
+  search->clear();
+  panel->resize(300, 260);
+  QApplication::processEvents();
+  EXPECT_TRUE(chart.isVisible());
+  EXPECT_FALSE(list->isVisible());
+  QTest::mouseClick(child<QToolButton>(*panel, "Choose…"), Qt::LeftButton);
+  QApplication::processEvents();
+  EXPECT_FALSE(chart.isVisible());
+  EXPECT_GT(list->width(), 280);
   QTest::mouseClick(child<QToolButton>(*panel, "None"), Qt::LeftButton);
   EXPECT_EQ(chart.seriesCount(), 0);
   EXPECT_TRUE(panel->chosen().empty());
@@ -247,7 +314,7 @@ TEST_F(CurvePanels, HealthShowsTheNewestSnapshot) {
   auto panel = makeShown<HealthPanel>(run_, "health", {560, 460});
   auto* table = child<QTableView>(*panel, "Health words");
   EXPECT_EQ(table->model()->rowCount(), 147);
-  EXPECT_EQ(panel->summary(), "No snapshot yet");
+  EXPECT_EQ(panel->summary(), "No snapshot yet\nNaN: not known\nQ-drift: no run");
   run_.train();
   ASSERT_TRUE(run_.spin([&] {
     panel->refresh();
@@ -268,6 +335,13 @@ TEST_F(CurvePanels, HealthShowsTheNewestSnapshot) {
     unhealthy += !std::isfinite(value) || value < static_cast<double>(entries[i].low) ||
                  value > static_cast<double>(entries[i].high);
   }
+  EXPECT_TRUE(panel->summary().contains("NaN: none")) << panel->summary().toStdString();
+  const GuardView guard = run_.data().guard();
+  ASSERT_TRUE(guard.trip && guard.ratio);
+  EXPECT_TRUE(panel->summary().contains(QStringLiteral("Q-drift warns · %1 of %2 · ratio %3")
+                                            .arg(formatValue(guard.q, 3), formatValue(*guard.trip, 3),
+                                                 formatValue(*guard.ratio, 2))))
+      << panel->summary().toStdString();
   const QModelIndex step = table->model()->index(0, HealthModel::value);
   EXPECT_EQ(step.data().toString(), "120");
   QTest::mouseClick(child<QToolButton>(*panel, "Only unhealthy"), Qt::LeftButton);
@@ -275,7 +349,7 @@ TEST_F(CurvePanels, HealthShowsTheNewestSnapshot) {
   run_.data().begin(RunData::Source::none, {}, {});
   ASSERT_TRUE(spinUntil([&] {
     panel->refresh();
-    return panel->summary() == "No snapshot yet";
+    return panel->summary().startsWith("No snapshot yet");
   }));
   EXPECT_EQ(table->model()->rowCount(), 0);
 }

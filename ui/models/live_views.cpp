@@ -47,9 +47,7 @@ EventView eventView(const SessionEvent& event) {
   view.fold = event.fold;
   view.epoch = event.epoch;
   view.kind = QString::fromStdString(event.kind);
-  view.source = event.kind == "command" || event.kind == "setting" ? QStringLiteral("user")
-                : event.kind == "guard"                            ? QStringLiteral("q-drift")
-                                                                   : QStringLiteral("session");
+  view.source = event.source.empty() ? QStringLiteral("session") : QString::fromStdString(event.source);
   view.severity = QString::fromStdString(event.severity);
   view.message = QString::fromStdString(event.message);
   return view;

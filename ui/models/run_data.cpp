@@ -36,6 +36,7 @@ EventKind kind_of(const EventView& event) {
 QString label_of(const EventView& event) {
   if (event.kind == QLatin1String("fold")) return RunData::tr("fold %1").arg(event.fold + 1);
   if (event.kind == QLatin1String("setting")) return event.message.section(QLatin1String(" at step"), 0, 0);
+  if (event.kind == QLatin1String("rule")) return event.message.section(QLatin1Char(' '), 0, 0);  // what it watches
   if (event.kind == QLatin1String("command")) return event.message.section(QLatin1String(" at step"), 0, 0);
   return event.kind;
 }
@@ -316,14 +317,15 @@ GuardView RunData::guard() const {
   const auto& guards = configuration_.at("guards");
   view.mode = QString::fromStdString(guards.value("drift", std::string("armed")));
   view.factor = guards.value("drift_factor", 2.0);
+  view.floor = guards.value("drift_floor", 0.5);
+  view.reference_factor = guards.value("drift_reference_factor", 3.0);
   if (!q_previous_) return view;
-  double floor = guards.value("drift_floor", 0.5);
-  if (snapshot_) {
-    const double reference = std::max(snapshot_->signals[kernels::signal_q_reference_magnitude],
-                                      snapshot_->signals[kernels::signal_q_reference_direction]);
-    floor = std::max(floor, guards.value("drift_reference_factor", 3.0) * reference);
-  }
-  view.trip = std::max(view.factor * std::abs(*q_previous_), floor);
+  if (snapshot_)
+    view.reference = std::max(snapshot_->signals[kernels::signal_q_reference_magnitude],
+                              snapshot_->signals[kernels::signal_q_reference_direction]);
+  view.q_previous = std::abs(*q_previous_);
+  if (view.q_previous > 0) view.ratio = view.q / view.q_previous;
+  view.trip = std::max({view.factor * view.q_previous, view.floor, view.reference_factor * view.reference});
   return view;
 }
 

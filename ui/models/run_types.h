@@ -81,7 +81,10 @@ struct GuardView {
   QString mode = QStringLiteral("off");  // armed, warn, off
   double q = 0;                          // |mean Q| of the newest step
   std::optional<double> trip;            // |mean Q| above which it trips; empty before a second epoch has begun
-  double factor = 2;
+  std::optional<double> ratio;           // q over that of the epoch before; empty before a second epoch has begun
+  double q_previous = 0;                 // |mean Q| of the epoch before; 0 before a second one has begun
+  double factor = 2, floor = 0.5;
+  double reference = 0, reference_factor = 3;  // the larger of signals 16 and 21; 0 while unknown
 };
 
 }  // namespace foxhunt::ui

@@ -19,6 +19,8 @@ namespace foxhunt::ui {
 
 namespace {
 
+constexpr int narrow_width = 360, low_height = 250;  // pixels
+
 // The line of a word's latest values over the cell's height; values that are not finite leave a gap.
 class TrendDelegate : public QStyledItemDelegate {
  public:
@@ -39,7 +41,8 @@ class TrendDelegate : public QStyledItemDelegate {
     // The newest at the right; a constant word lies in the middle.
     const auto at = [&](qsizetype i) {
       const double part = high > low ? (values[i] - low) / span : 0.5;
-      return QPointF(box.right() - step * static_cast<double>(values.size() - 1 - i), box.bottom() - part * box.height());
+      return QPointF(box.right() - step * static_cast<double>(values.size() - 1 - i),
+                     box.bottom() - part * box.height());
     };
     QPainterPath path;
     bool joined = false;
@@ -117,6 +120,17 @@ HealthPanel::HealthPanel(const PanelContext&, const QString& id, const QString& 
   row->addWidget(only);
   table_ = sortedTable(model_, tr("Health words"), this, filter_);
   column->addWidget(table_.view, 1);
+  QHBoxLayout* safety = controlRow(column);
+  safety->setContentsMargins(8, 4, 8, 4);
+  const auto lampLine = [&](QLabel*& lamp, QLabel*& text, const QString& name, int stretch) {
+    lamp = new QLabel(this);
+    text = mutedLabel({}, this);
+    text->setAccessibleName(name);
+    safety->addWidget(lamp);
+    safety->addWidget(text, stretch);
+  };
+  lampLine(nan_lamp_, nan_, tr("NaN flags"), 3);
+  lampLine(guard_lamp_, guard_, tr("Q-drift guard"), 5);
   state_ = mutedLabel({}, this);
   state_->setContentsMargins(8, 3, 8, 4);
   column->addWidget(state_);
@@ -138,7 +152,8 @@ void HealthPanel::setData(RunData* run) {
   if (data_ != nullptr) disconnect(data_, nullptr, this, nullptr);
   data_ = run;
   connect(data_, &RunData::snapshotChanged, this, [this] { stale_ = true; });
-  connect(data_, &RunData::cleared, this, [this] { stale_ = true; });
+  for (const auto signal : {&RunData::cleared, &RunData::stepsAppended, &RunData::nameChanged})
+    connect(data_, signal, this, [this] { stale_ = true; });
   stale_ = true;
 }
 
@@ -150,6 +165,7 @@ void HealthPanel::refresh() {
   const bool any = snapshot && snapshot->health_snapshots > 0;
   model_->setHealth(any ? std::optional(snapshot->health) : std::nullopt, &data_->healthTrend());
   filter_->recheck();
+  showSafety();
   const int bad = model_->unhealthyCount();
   state_->setText(
       !any ? tr("No snapshot yet")
@@ -158,8 +174,53 @@ void HealthPanel::refresh() {
           : tr("Step %1 · %2 outside their healthy ranges").arg(formatCount(snapshot->health.step), formatCount(bad)));
 }
 
+void HealthPanel::showSafety() {
+  const auto show = [](QLabel* lamp, QLabel* text, Lamp which, const QString& words, const QString& tip) {
+    lamp->setPixmap(lampIcon(which).pixmap(12, 12));
+    text->setText(words);
+    text->setToolTip(tip.isEmpty() ? words : tip);
+  };
+  // The newest step knows more than the newest snapshot, which is of some steps before.
+  const auto steps = data_->steps(kernels::step_word_nan_flags);
+  std::uint32_t flags = steps->empty() ? 0 : static_cast<std::uint32_t>(steps->y_at(steps->size() - 1));
+  if (data_->snapshot()) flags |= data_->snapshot()->health.nan_flags;
+  const QString names = QString::fromStdString(telemetry::nan_flag_names(flags));
+  show(nan_lamp_, nan_,
+       data_->stepCount() == 0 ? Lamp::idle
+       : flags                 ? Lamp::bad
+                               : Lamp::ok,
+       data_->stepCount() == 0 ? tr("NaN: not known")
+       : flags                 ? tr("NaN: %1").arg(names)
+                               : tr("NaN: none"),
+       flags ? tr("Not finite: %1; the first of them says where it began").arg(names)
+             : tr("Sixteen places of the step are searched; a value that is not finite halts training"));
+  const GuardView guard = data_->guard();
+  const bool off = guard.mode == QLatin1String("off"), warns = guard.mode == QLatin1String("warn");
+  const bool over = guard.trip && guard.q > *guard.trip;
+  const QString word = off ? tr("off") : warns ? tr("warns") : tr("armed");
+  const QString level =
+      guard.trip ? tr(" · %1 of %2").arg(formatValue(guard.q, 3), formatValue(*guard.trip, 3)) : QString();
+  const QString ratio = guard.ratio ? tr(" · ratio %1").arg(formatValue(*guard.ratio, 2)) : QString();
+  const bool known = data_->configuration().is_object();
+  guard_words_ = known ? tr("Q-drift %1%2%3").arg(word, level, ratio) : tr("Q-drift: no run");
+  show(guard_lamp_, guard_,
+       !known || off ? Lamp::idle
+       : over        ? Lamp::bad
+       : warns       ? Lamp::warning
+                     : Lamp::ok,
+       known && width() < narrow_width ? word + level : guard_words_,
+       tr("%1. Q-drift guard: |mean Q| now, its trip level, and its ratio to the epoch before").arg(guard_words_));
+}
+
+// A low dock has no room for a line that the lamps of the table say too.
+void HealthPanel::resizeEvent(QResizeEvent* event) {
+  Panel::resizeEvent(event);
+  state_->setVisible(height() >= low_height);
+  stale_ = true;
+}
+
 QString HealthPanel::summary() const {
-  return state_->text();
+  return QStringLiteral("%1\n%2\n%3").arg(state_->text(), nan_->text(), guard_words_);
 }
 
 }  // namespace foxhunt::ui

@@ -21,14 +21,21 @@ class HealthPanel : public Panel {
   void refresh() override;
   QString summary() const override;
 
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+
  private:
   static constexpr int refresh_ms = 250;
+
+  // NaN flags by name, and the drift guard.
+  void showSafety();
 
   RunData* data_ = nullptr;
   HealthModel* model_;
   HealthFilter* filter_;
   SortedTable table_;
-  QLabel* state_;
+  QLabel *state_, *nan_lamp_, *nan_, *guard_lamp_, *guard_;
+  QString guard_words_;
   QElapsedTimer since_;
   bool stale_ = true;
 };

@@ -10,11 +10,13 @@
 namespace foxhunt::ui {
 
 class SessionBridge;
+class SystemFeed;
 
 // What the window gives to its panels. Outlives them.
 struct PanelContext {
   SessionBridge* bridge = nullptr;    // commands to the live session
   std::filesystem::path runs_folder;  // where runs lie
+  SystemFeed* system = nullptr;       // use of GPU and host; null: nobody samples
 };
 
 class Panel : public QWidget {

@@ -15,10 +15,12 @@
 #include "ui/panels/market_panel.h"
 #include "ui/panels/optimiser_panel.h"
 #include "ui/panels/q_panel.h"
+#include "ui/panels/rules_panel.h"
 #include "ui/panels/runs_panel.h"
 #include "ui/panels/signals_panel.h"
 #include "ui/panels/session_panel.h"
 #include "ui/panels/trades_panel.h"
+#include "ui/panels/system_panel.h"
 #include "ui/panels/validation_panel.h"
 
 namespace foxhunt::ui {
@@ -40,6 +42,8 @@ std::span<const PanelEntry> panelTable() {
       {"runs", QT_TRANSLATE_NOOP("Panels", "Runs"), PanelArea::edge_bottom, makePanel<RunsPanel>},
       {"events", QT_TRANSLATE_NOOP("Panels", "Events"), PanelArea::right_bottom, makePanel<EventsPanel>},
       {"trades", QT_TRANSLATE_NOOP("Panels", "Trades"), PanelArea::right_bottom, makePanel<TradesPanel>},
+      {"rules", QT_TRANSLATE_NOOP("Panels", "Rules"), PanelArea::right_bottom, makePanel<RulesPanel>},
+      {"system", QT_TRANSLATE_NOOP("Panels", "System"), PanelArea::right_bottom, makePanel<SystemPanel>},
       {"log", QT_TRANSLATE_NOOP("Panels", "Log"), PanelArea::right_bottom, makePanel<LogPanel>},
   };
   return rows;

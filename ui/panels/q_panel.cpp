@@ -1,6 +1,7 @@
 // The trip level follows the guard; dragging it sets the guard's floor.
 #include "ui/panels/q_panel.h"
 
+#include <QComboBox>
 #include <QLabel>
 
 #include "ui/charts/format.h"
@@ -16,10 +17,7 @@ QStringList branches() {
   return {QPanel::tr("direction"), QPanel::tr("magnitude"), QPanel::tr("order"), QPanel::tr("urgency")};
 }
 
-double floorOf(const nlohmann::ordered_json& configuration) {
-  if (!configuration.is_object() || !configuration.contains("guards")) return 0;
-  return configuration.at("guards").value("drift_floor", 0.0);
-}
+constexpr const char* modes[] = {"armed", "warn", "off"};
 
 }  // namespace
 
@@ -29,8 +27,13 @@ QPanel::QPanel(const PanelContext& context, const QString& id, const QString& ti
   QHBoxLayout* row = controlRow(column);
   view_ = new Switch({tr("Means"), tr("Gaps"), tr("Spread")}, tr("Shown of Q"), this);
   guard_text_ = mutedLabel({}, this);
+  guard_mode_ = new QComboBox(this);
+  guard_mode_->setAccessibleName(tr("Q-drift guard"));
+  guard_mode_->addItems({tr("armed"), tr("warns"), tr("off")});
+  guard_mode_->setToolTip(tr("Q-drift guard: armed halts training, warns leaves an event, off does neither"));
   row->addWidget(view_);
   row->addWidget(guard_text_, 1);
+  row->addWidget(guard_mode_);
   column->addWidget(chart_, 1);
   chart_->setTitleVisible(false);
   chart_->setSmoothing({SmoothingKind::ema, 0.99});
@@ -39,7 +42,8 @@ QPanel::QPanel(const PanelContext& context, const QString& id, const QString& ti
     chart_->clearSeries();
     fill(*data());
   });
-  connect(chart_, &CurveChart::thresholdCommitted, this, &QPanel::setFloor);
+  connect(chart_, &CurveChart::thresholdCommitted, this, &QPanel::setTripLevel);
+  connect(guard_mode_, &QComboBox::activated, this, &QPanel::setMode);
 }
 
 void QPanel::setData(RunData* run) {
@@ -82,27 +86,36 @@ void QPanel::refresh() {
 void QPanel::showGuard() {
   if (data() == nullptr) return;
   const GuardView guard = data()->guard();
-  const bool on = data()->configuration().is_object() && guard.mode != QLatin1String("off");
-  const double level = guard.trip.value_or(floorOf(data()->configuration()));
+  const bool known = data()->configuration().is_object(), on = known && guard.mode != QLatin1String("off");
+  const double level = guard.trip.value_or(guard.floor);
   const bool live = context_.bridge != nullptr && context_.bridge->live() && data()->source() == RunData::Source::live;
-  const QString state = QStringLiteral("%1 %2 %3 %4 %5")
+  const QString state = QStringLiteral("%1 %2 %3 %4 %5 %6")
                             .arg(guard.mode, QString::number(level, 'g', 6), QString::number(guard.q, 'g', 3))
                             .arg(live)
-                            .arg(guard.trip.has_value());
+                            .arg(guard.trip.has_value())
+                            .arg(known);
   if (state == shown_) return;
   shown_ = state;
-  if (!data()->configuration().is_object()) {
+  guard_mode_->setVisible(known);
+  guard_mode_->setEnabled(live);
+  for (int i = 0; i < 3; ++i)
+    if (guard.mode == QLatin1String(modes[i])) guard_mode_->setCurrentIndex(i);
+  if (!known) {
     guard_text_->clear();
   } else if (!on) {
     guard_text_->setText(tr("Q-drift guard off"));
+  } else if (!guard.trip) {
+    guard_text_->setText(tr("guard from the 2nd epoch"));
   } else {
-    const QString mode = guard.mode == QLatin1String("warn") ? tr("guard warns") : tr("guard armed");
-    guard_text_->setText(guard.trip ? tr("%1 · |Q| %2 of %3").arg(mode, formatValue(guard.q, 3), formatValue(level, 3))
-                                    : tr("%1 from the second epoch").arg(mode));
+    const QString ratio = guard.ratio ? tr(", ratio %1").arg(formatValue(*guard.ratio, 2)) : QString();
+    guard_text_->setText(tr("%1 of %2%3").arg(formatValue(guard.q, 3), formatValue(level, 3), ratio));
   }
-  guard_text_->setToolTip(tr("The Q-drift guard trips when |mean Q| of an epoch is above %1 times that of the epoch "
-                             "before and above its floor. Drag the line to set the floor.")
-                              .arg(formatValue(guard.factor, 3)));
+  guard_text_->setToolTip(
+      tr("|mean Q| now, of its trip level. The Q-drift guard trips when |mean Q| of an epoch is above %1 times that of "
+         "the epoch "
+         "before (ratio), above the floor %2, and above %3 times the Q references. Drag the line "
+         "to set its level.")
+          .arg(formatValue(guard.factor, 3), formatValue(guard.floor, 3), formatValue(guard.reference_factor, 3)));
   std::optional<Threshold> line;
   if (on && view_->current() == means) {
     line = Threshold{level, guard.trip ? tr("trip") : tr("floor"), live};
@@ -114,20 +127,33 @@ void QPanel::showGuard() {
   if (!same) chart_->setThreshold(line);
 }
 
-void QPanel::setFloor(double level) {
+void QPanel::setMode(int index) {
+  shown_.clear();
+  if (context_.bridge != nullptr)
+    context_.bridge->setValue(QStringLiteral("guards.drift"), QLatin1String(modes[index]));
+}
+
+// The trip level is the largest of factor x |Q before|, floor and reference factor x reference.
+void QPanel::setTripLevel(double level) {
   shown_.clear();  // drawn anew whatever comes of it
   if (context_.bridge == nullptr || !context_.bridge->live()) return;
-  const double floor = std::max(0.0, level);
-  const QString text = QString::number(floor, 'g', 4);
-  if (context_.bridge->setValue(QStringLiteral("guards.drift_floor"), text) == 0) return;
   const GuardView guard = data()->guard();
-  if (guard.trip && floor < *guard.trip) {
+  const auto set = [this](const char* field, double value) {
+    context_.bridge->setValue(QLatin1String(field), QString::number(value, 'g', 4));
+  };
+  if (level >= guard.trip.value_or(guard.floor)) return set("guards.drift_floor", level);
+  const double wanted = std::max(0.0, level);
+  if (guard.floor > wanted) set("guards.drift_floor", wanted);
+  if (!guard.trip) return;
+  if (guard.reference > 0 && guard.reference_factor * guard.reference > wanted && wanted > 0)
+    set("guards.drift_reference_factor", wanted / guard.reference);
+  if (guard.factor * guard.q_previous <= wanted) return;
+  constexpr double least_factor = 1.01;  // the field's range begins above 1
+  set("guards.drift_factor", std::max(least_factor, wanted / guard.q_previous));
+  if (wanted < least_factor * guard.q_previous)
     Q_EMIT message(
         QStringLiteral("info"),
-        tr("The floor becomes %1. The trip level is the larger of this floor, %2 times the mean Q of the epoch "
-           "before and the reference's floor.")
-            .arg(text, formatValue(guard.factor, 3)));
-  }
+        tr("The trip level cannot be below %1, the mean Q of the epoch before.").arg(formatValue(guard.q_previous, 4)));
 }
 
 QString QPanel::summary() const {

@@ -3,6 +3,7 @@
 
 #include "ui/panels/curve_panel.h"
 
+class QComboBox;
 class QLabel;
 
 namespace foxhunt::ui {
@@ -22,13 +23,16 @@ class QPanel : public CurvePanel {
 
  private:
   void showGuard();
-  // The least floor of the guard becomes `level`; the trip level is never below it.
-  void setFloor(double level);
+  // Settings of the guard with which it trips at `level` now: a higher level becomes its floor, a lower one lowers what
+  // stands above it.
+  void setTripLevel(double level);
+  void setMode(int index);
 
   PanelContext context_;
   CurveChart* chart_;
   Switch* view_;
   QLabel* guard_text_;
+  QComboBox* guard_mode_;
   QString shown_;  // guard as last drawn
 };
 

@@ -1,6 +1,7 @@
 // Groups are those of the table; reserved slots are left away.
 #include "ui/panels/signals_panel.h"
 
+#include <QLabel>
 #include <QLineEdit>
 #include <QSplitter>
 #include <QToolButton>
@@ -14,6 +15,7 @@ namespace foxhunt::ui {
 namespace {
 
 constexpr int slot_role = Qt::UserRole;
+constexpr int wide_enough = 520;  // pixels in which chart and list stand side by side
 
 }  // namespace
 
@@ -21,7 +23,7 @@ SignalsPanel::SignalsPanel(const PanelContext&, const QString& id, const QString
     : CurvePanel(id, title, parent), chart_(addChart(title)) {
   chosen_ = {kernels::signal_learning_health, kernels::signal_action_entropy, kernels::signal_effective_samples,
              kernels::signal_exploration_share};
-  auto* side = new QWidget(this);
+  auto* side = side_ = new QWidget(this);
   QVBoxLayout* column = panelColumn(side);
   auto* text = new QLineEdit(side);
   text->setPlaceholderText(tr("Search signals"));
@@ -39,13 +41,26 @@ SignalsPanel::SignalsPanel(const PanelContext&, const QString& id, const QString
   list_->setUniformRowHeights(true);
   column->addWidget(list_, 1);
   makeList();
-  auto* splitter = new QSplitter(Qt::Horizontal, this);
-  splitter->addWidget(chart_);
-  splitter->addWidget(side);
-  splitter->setChildrenCollapsible(true);
-  splitter->setStretchFactor(0, 1);
-  splitter->setSizes({620, 180});
-  panelColumn(this)->addWidget(splitter, 1);
+  splitter_ = new QSplitter(Qt::Horizontal, this);
+  splitter_->addWidget(chart_);
+  splitter_->addWidget(side);
+  splitter_->setChildrenCollapsible(false);
+  splitter_->setStretchFactor(0, 1);
+  splitter_->setSizes({560, 220});
+  side->setMinimumWidth(200);
+  narrow_row_ = new QWidget(this);
+  auto* narrow = new QHBoxLayout(narrow_row_);
+  narrow->setContentsMargins(8, 6, 8, 4);
+  narrow->setSpacing(6);
+  choose_ = toolButton(tr("Choose…"), tr("Shows the list of signals in place of the curves"), narrow_row_);
+  choose_->setCheckable(true);
+  count_ = mutedLabel({}, narrow_row_);
+  narrow->addWidget(choose_);
+  narrow->addWidget(count_, 1);
+  QVBoxLayout* whole = panelColumn(this);
+  whole->addWidget(narrow_row_);
+  whole->addWidget(splitter_, 1);
+  connect(choose_, &QToolButton::toggled, this, &SignalsPanel::arrange);
   chart_->setTitleVisible(false);
   connect(text, &QLineEdit::textChanged, this, &SignalsPanel::search);
   connect(list_, &QTreeWidget::itemChanged, this, [this] { takeChoice(); });
@@ -105,8 +120,21 @@ void SignalsPanel::takeChoice() {
 void SignalsPanel::fill(RunData& run) {
   for (const int slot : chosen_)
     addSignal(*chart_, run, slot, tableText(telemetry::signal_table()[static_cast<std::size_t>(slot)].name));
-  chart_->setTitle(
-      tr("Signals · %1 of %2").arg(static_cast<int>(chosen_.size())).arg(static_cast<int>(kernels::kSignals)));
+  const QString count = tr("%1 of %2").arg(static_cast<int>(chosen_.size())).arg(static_cast<int>(kernels::kSignals));
+  chart_->setTitle(tr("Signals · %1").arg(count));
+  count_->setText(tr("%1 signals shown").arg(count));
+}
+
+void SignalsPanel::resizeEvent(QResizeEvent* event) {
+  CurvePanel::resizeEvent(event);
+  arrange();
+}
+
+void SignalsPanel::arrange() {
+  const bool wide = width() >= wide_enough;
+  narrow_row_->setVisible(!wide);
+  chart_->setVisible(wide || !choose_->isChecked());
+  side_->setVisible(wide || choose_->isChecked());
 }
 
 }  // namespace foxhunt::ui

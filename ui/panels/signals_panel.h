@@ -5,9 +5,10 @@
 
 #include "ui/panels/curve_panel.h"
 
-class QLineEdit;
+class QLabel;
+class QSplitter;
+class QToolButton;
 class QTreeWidget;
-class QTreeWidgetItem;
 
 namespace foxhunt::ui {
 
@@ -19,13 +20,21 @@ class SignalsPanel : public CurvePanel {
 
  protected:
   void fill(RunData& run) override;
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
   void makeList();
   void search(const QString& text);
   void takeChoice();
+  // Where chart and list do not fit side by side one of them is shown, the list while its button is down.
+  void arrange();
 
   CurveChart* chart_;
+  QSplitter* splitter_;
+  QWidget* side_;
+  QWidget* narrow_row_;
+  QToolButton* choose_;
+  QLabel* count_;
   QTreeWidget* list_;
   std::set<int> chosen_;  // slots
 };
