@@ -68,7 +68,8 @@ void MarketPanel::makeControls() {
   for (QWidget* widget : {static_cast<QWidget*>(evaluate_), static_cast<QWidget*>(progress_),
                           static_cast<QWidget*>(cancel_), static_cast<QWidget*>(hold_)})
     row->addWidget(widget);
-  row->addWidget(state_, 1);
+  row->addWidget(state_, 100);
+  row->addStretch(1);
   row->addWidget(fit_);
   connect(choice_, &QComboBox::activated, this, [this](int index) {
     if (index == live_entry) view()->showLive();

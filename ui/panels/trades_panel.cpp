@@ -33,7 +33,7 @@ TradesPanel::TradesPanel(const PanelContext&, const QString& id, const QString& 
   row->addWidget(totals_, 100);
   row->addStretch(1);
   row->addWidget(export_);
-  empty_ = new QLabel(this);
+  empty_ = new QLabel(tr("The trades of a validation appear with the first one."), this);
   empty_->setProperty("muted", true);
   empty_->setAlignment(Qt::AlignCenter);
   empty_->setWordWrap(true);
