@@ -36,7 +36,8 @@ constexpr const char* kHelp =
     "  --size WxH             size of the window\n"
     "  --screenshot OUT.png   writes the window to a file, stops the session and exits\n"
     "  --panels DIR           with --screenshot: each panel as well, as DIR/<panel>.png\n"
-    "  --evaluate             with a run: reads its data and evaluates its best checkpoint, for Data, Market and Trades\n"
+    "  --evaluate             with a run: reads its data and evaluates its best checkpoint, for Data, Market and "
+    "Trades\n"
     "  --after SECONDS        when the screenshot is taken (5)\n"
     "  --help, --version\n\n"
     "foxhunt-cli does everything without a display.\n";

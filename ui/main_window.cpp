@@ -19,10 +19,10 @@
 #include "engine/base/error.h"
 #include "engine/config/load_config.h"
 #include "engine/run/run_folder.h"
+#include "ui/models/system_feed.h"
 #include "ui/panels/checkpoints_panel.h"
 #include "ui/panels/folds_panel.h"
 #include "ui/panels/market_panel.h"
-#include "ui/models/system_feed.h"
 #include "ui/panels/panel_registry.h"
 #include "ui/panels/rules_panel.h"
 #include "ui/panels/session_panel.h"
@@ -88,7 +88,8 @@ MainWindow::MainWindow(WindowOptions options, QWidget* parent)
     const SessionStatus& status = data_->status();
     const QString problem = QString::fromStdString(status.history_problem);
     if (problem != std::exchange(history_problem_, problem) && !problem.isEmpty())
-      showMessage(QStringLiteral("error"), tr("The run's history cannot be written, training goes on. %1").arg(problem));
+      showMessage(QStringLiteral("error"),
+                  tr("The run's history cannot be written, training goes on. %1").arg(problem));
     if (status.state == SessionState::halted && data_->source() == RunData::Source::live) {
       showMessage(QStringLiteral("error"), tr("Training halted: %1").arg(QString::fromStdString(status.reason)));
     }
@@ -218,7 +219,8 @@ void MainWindow::showMessage(const QString& severity, const QString& sentence) {
 
 void MainWindow::showState() {
   top_bar_->show(*data_, *bridge_);
-  status_line_->show(*data_, *bridge_, *clock_, *system_, top_bar_->showsCommand() ? QString() : top_bar_->lastCommand());
+  status_line_->show(*data_, *bridge_, *clock_, *system_,
+                     top_bar_->showsCommand() ? QString() : top_bar_->lastCommand());
 }
 
 bool MainWindow::refuseWhileLive(const QString& what) {

@@ -83,14 +83,14 @@ class MainWindow : public QMainWindow {
   void makeBars();
   void showState();
   void connectRules();
-  void tellOfRules();      // what a live session's rules have said since the last time
+  void tellOfRules();  // what a live session's rules have said since the last time
   void watchClosing();
   bool askBeforeClosing();
   void beginSession(const Config& config, SessionOptions options);
   bool refuseWhileLive(const QString& what);
   void remember(const QString& path);
   void loadSettings();
-  void saveSettings();     // on a thread of its own: writing waits for the disk
+  void saveSettings();  // on a thread of its own: writing waits for the disk
   void saveSettingsNow();
   WindowSettings presentSettings();
   // main_window_menus.cpp

@@ -19,7 +19,8 @@
 namespace foxhunt::ui {
 namespace {
 
-constexpr double kSignalSeconds = 0.1;  // between samples of the signal bus
+constexpr double kSignalSeconds =
+    0.1;  // between samples of the signal bus, and between looks at lists that seldom change
 
 // Sessions that are being destroyed on threads of their own.
 struct Leaving {
@@ -83,6 +84,7 @@ void SessionBridge::start(const Config& config, SessionOptions options) {
   torn_ = missed_ = 0;
   signal_step_ = health_step_ = 0;
   validations_ = 0;
+  lists_read_ = 0;
   finished_ = false;
   data_->begin(RunData::Source::live, {}, {});
   data_->setConfiguration(to_json(config));
@@ -137,13 +139,6 @@ void SessionBridge::poll() {
   const bool over = port_->ended();  // before the last look, so that nothing is left behind
   attach();
   readSteps(over);
-  const auto plan = port_->plan();
-  if (plan != plan_) {
-    plan_ = plan;
-    data_->setFolds(foldViews(*plan_));
-    data_->setPlan(plan_);
-    Q_EMIT planChanged();
-  }
   const auto status = port_->status();
   if (status != status_) {
     if (status->run_folder != status_->run_folder) {
@@ -155,12 +150,33 @@ void SessionBridge::poll() {
   }
   readCommands();
   readEvents();
-  readResults();
-  readTrace(over);
-  readCheckpoints();
-  const double cost = static_cast<double>(timer.nsecsElapsed()) / 1e3;
-  poll_us_ = poll_us_ == 0 ? cost : 0.95 * poll_us_ + 0.05 * cost;
+  if (const double now = steady_seconds(); over || now >= lists_read_ + kSignalSeconds) {
+    lists_read_ = now;
+    readPlan();
+    readResults();
+    readTrace(over);
+    readCheckpoints();
+  }
+  poll_us_[polls_++ % poll_us_.size()] = static_cast<float>(timer.nsecsElapsed()) / 1e3F;
   if (over) finish();
+}
+
+double SessionBridge::pollMicroseconds() const {
+  const std::size_t count = std::min(polls_, poll_us_.size());
+  if (count == 0) return 0;
+  std::vector<float> costs(poll_us_.begin(), poll_us_.begin() + static_cast<std::ptrdiff_t>(count));
+  const auto middle = costs.begin() + static_cast<std::ptrdiff_t>(count / 2);
+  std::nth_element(costs.begin(), middle, costs.end());
+  return static_cast<double>(*middle);
+}
+
+void SessionBridge::readPlan() {
+  const auto plan = port_->plan();
+  if (plan == plan_) return;
+  plan_ = plan;
+  data_->setFolds(foldViews(*plan_));
+  data_->setPlan(plan_);
+  Q_EMIT planChanged();
 }
 
 // Mapped memory appears once the session is prepared.

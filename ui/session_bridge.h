@@ -3,6 +3,7 @@
 #pragma once
 
 #include <QObject>
+#include <array>
 #include <memory>
 #include <vector>
 
@@ -40,7 +41,7 @@ class SessionBridge : public QObject {
   double dataAge() const;
   std::uint64_t torn() const;
   std::uint64_t missed() const;
-  double pollMicroseconds() const { return poll_us_; }  // what reading costs a frame, averaged
+  double pollMicroseconds() const;  // what reading costs a frame: the median of the last ones
 
   // Commands; each returns its number, 0 when no session is live.
   std::uint64_t post(Command command);
@@ -74,6 +75,7 @@ class SessionBridge : public QObject {
   void readSteps(bool last);
   void readCommands();
   void readEvents();
+  void readPlan();
   void readResults();
   void readTrace(bool last);
   void readCheckpoints();
@@ -98,7 +100,9 @@ class SessionBridge : public QObject {
   std::uint32_t signal_step_ = 0, health_step_ = 0;
   double signals_read_ = 0;
   std::uint64_t torn_ = 0, missed_ = 0;  // of the readers that are gone
-  double poll_us_ = 0;
+  std::array<float, 256> poll_us_{};     // of the last polls
+  std::size_t polls_ = 0;
+  double lists_read_ = 0;  // steady seconds
   bool finished_ = false;
 };
 

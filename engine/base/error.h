@@ -15,11 +15,12 @@ enum class ErrorKind { failed, usage };
 
 // Everything a report may show besides the sentence. Unset members are omitted from reports.
 struct ErrorPlace {
-  std::string file{};                     // path as the user gave it
-  std::optional<std::uint64_t> offset{};  // bytes from the file's start (of the compressed stream where it is compressed)
-  std::optional<std::uint64_t> line{};    // 1-based
-  std::string field{};                    // configuration path, column or record member
-  std::string hint{};                     // what to do
+  std::string file{};  // path as the user gave it
+  std::optional<std::uint64_t>
+      offset{};                         // bytes from the file's start (of the compressed stream where it is compressed)
+  std::optional<std::uint64_t> line{};  // 1-based
+  std::string field{};                  // configuration path, column or record member
+  std::string hint{};                   // what to do
 };
 
 class Error : public std::runtime_error {
@@ -50,7 +51,7 @@ namespace detail {
 
 // An invariant of the program; never compiled out. The condition must have no side effect.
 // FH_CHECK(size > 0, "a batch of {} rows", size)
-#define FH_CHECK(condition, ...)                                                                                \
-  do {                                                                                                          \
+#define FH_CHECK(condition, ...)                                                                                   \
+  do {                                                                                                             \
     if (!(condition)) ::foxhunt::detail::check_failed(#condition, __FILE__, __LINE__, ::fmt::format(__VA_ARGS__)); \
   } while (false)

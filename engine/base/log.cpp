@@ -33,6 +33,8 @@ void add_log_sink(std::shared_ptr<spdlog::sinks::sink> sink) {
   outputs()->add_sink(std::move(sink));
 }
 
-void remove_log_sink(const std::shared_ptr<spdlog::sinks::sink>& sink) { outputs()->remove_sink(sink); }
+void remove_log_sink(const std::shared_ptr<spdlog::sinks::sink>& sink) {
+  outputs()->remove_sink(sink);
+}
 
 }  // namespace foxhunt

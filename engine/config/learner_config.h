@@ -10,7 +10,8 @@ namespace foxhunt {
 using NamedSizes = std::vector<std::pair<std::string, int>>;
 
 struct LearnerConfig {
-  NamedSizes groups = {{"price", 16}, {"volume", 16}, {"technical", 8}, {"order_flow", 32}, {"portfolio", 8}, {"signals", 16}};
+  NamedSizes groups = {{"price", 16},      {"volume", 16},   {"technical", 8},
+                       {"order_flow", 32}, {"portfolio", 8}, {"signals", 16}};
   NamedSizes branches = {{"direction", 4}, {"magnitude", 3}, {"order", 3}, {"urgency", 3}};
   int hidden = 256;
   int vsn_hidden = 32;

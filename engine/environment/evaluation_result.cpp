@@ -50,8 +50,8 @@ class Assembly {
   void end_window(const kernels::StepOutcome& last, std::int64_t idle_bars, int window) {
     if (last.end_fill.kind != kernels::fill_none) {
       int closed = 0;
-      add_fill(last.end_fill, last.bar, window, last.end_costs, &last.end_closed,
-               last.bar + 1 - last.end_closed.hold, closed);
+      add_fill(last.end_fill, last.bar, window, last.end_costs, &last.end_closed, last.bar + 1 - last.end_closed.hold,
+               closed);
     }
     position_ = 0;
     trip_costs_ = 0;

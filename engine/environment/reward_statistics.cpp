@@ -73,7 +73,8 @@ std::vector<double> discounted_returns(const RewardLog& log, double scale, doubl
 Support support_of_returns(std::vector<double> returns) {
   std::erase_if(returns, [](double x) { return !std::isfinite(x); });
   const double low = quantile(returns, 0.005), high = quantile(returns, 0.995);
-  // Symmetric: a support that moved with the returns of a losing policy would move every Q-value with it, and 0 must stay in its middle.
+  // Symmetric: a support that moved with the returns of a losing policy would move every Q-value with it, and 0 must
+  // stay in its middle.
   const double half = std::clamp(1.25 * std::max(std::abs(low), std::abs(high)), kLeastHalfWidth, kMostHalfWidth);
   return {-half, half};
 }

@@ -41,7 +41,8 @@ std::vector<double> discounted_returns(const RewardLog& log, double scale, doubl
 // The value at rank q (n - 1) of `values`, between two of them linearly; 0 of none. Reorders them.
 double quantile(std::vector<double>& values, double q);
 
-// Symmetric about 0: the larger size of the 0.5 and 99.5 % quantiles, widened by a quarter, half-width clamped to 10 to 50.
+// Symmetric about 0: the larger size of the 0.5 and 99.5 % quantiles, widened by a quarter, half-width clamped to 10
+// to 50.
 Support support_of_returns(std::vector<double> returns);
 
 // What an epoch hands to the next. The scale is carried over a fold boundary; a support is never narrowed inside a

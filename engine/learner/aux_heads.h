@@ -1,5 +1,6 @@
-// Child `aux`: all heads on the trunks of both networks, side by side: dueling and quantile heads, both expectile values,
-// the auxiliary heads; then every loss of every row. The quantile heads' embeddings need no trunk and come before.
+// Child `aux`: all heads on the trunks of both networks, side by side: dueling and quantile heads, both expectile
+// values, the auxiliary heads; then every loss of every row. The quantile heads' embeddings need no trunk and come
+// before.
 #pragma once
 
 #include "engine/learner/network.h"

@@ -40,7 +40,8 @@ void NumberEvidence::add(std::string_view text) {
   mark.decimal = mark.decimal || after != 3 || before > 3 || (before > 0 && text.front() == '0') || before == 0;
 }
 
-// One sign stated settles the other: the mark that is left groups, or where grouping is by a mark, the other is decimal.
+// One sign stated settles the other: the mark that is left groups, or where grouping is by a mark, the other is
+// decimal.
 NumberStyle NumberEvidence::with(const Stated& stated) const {
   NumberStyle style;
   if (stated.decimal) {

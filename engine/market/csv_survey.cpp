@@ -111,9 +111,9 @@ class Survey {
     if (!config_.delimiter.empty()) {
       const std::string& wanted = config_.delimiter;
       layout_.delimiter = wanted == "tab" || wanted == "\\t" ? '\t'
-                          : wanted == "bar"                   ? '|'
-                          : wanted == "space"                 ? ' '
-                                                              : wanted.front();
+                          : wanted == "bar"                  ? '|'
+                          : wanted == "space"                ? ' '
+                                                             : wanted.front();
       say("delimiter", shown(layout_.delimiter) + ", as data.delimiter says");
       if (consistent_fields(layout_.delimiter, preamble) > 0) drop_preamble(preamble);
       return;

@@ -23,17 +23,18 @@ struct Anomaly {
 
 // What one file gave.
 struct FileFacts {
-  std::string file;          // path as configured
-  std::string kind;          // bars, book, trades
-  std::string symbol;        // empty: the file names none
+  std::string file;    // path as configured
+  std::string kind;    // bars, book, trades
+  std::string symbol;  // empty: the file names none
   std::uint64_t records = 0;
-  std::int64_t first = 0, last = 0;  // UTC ns: open of the first and close of the last bar, else ts_recv; 0 without records
-  std::int64_t interval = 0;         // ns, of bars; 0 when nothing fixes it
-  bool truncated = false;            // its last record was cut off
+  std::int64_t first = 0,
+               last = 0;      // UTC ns: open of the first and close of the last bar, else ts_recv; 0 without records
+  std::int64_t interval = 0;  // ns, of bars; 0 when nothing fixes it
+  bool truncated = false;     // its last record was cut off
 };
 
 struct DataReport {
-  std::vector<FileFacts> files;  // in reading order: bars, book, trades; empty for the simulated market
+  std::vector<FileFacts> files;                 // in reading order: bars, book, trades; empty for the simulated market
   std::map<std::string, std::string> inferred;  // e.g. "bars.csv: delimiter" -> "','"
   std::map<std::string, Anomaly> anomalies;
   std::vector<Warning> warnings;

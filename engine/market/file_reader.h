@@ -39,9 +39,9 @@ struct ReadCarry {
 };
 
 // Reads `path` and hands every record of `kind` of the wanted instrument (config.symbol; empty: the only one) to `sink`
-// in file order, prices in 1e-9 points, times in UTC ns. Uses symbol, timezone, delimiter, decimal_sign, thousands_sign,
-// timestamp_format, bar_stamp, price_scale and date of `config`. What was inferred, skipped or odd goes to `report`; nothing is logged.
-// Nothing is sorted and no duplicate is dropped. Memory does not grow with the file.
+// in file order, prices in 1e-9 points, times in UTC ns. Uses symbol, timezone, delimiter, decimal_sign,
+// thousands_sign, timestamp_format, bar_stamp, price_scale and date of `config`. What was inferred, skipped or odd goes
+// to `report`; nothing is logged. Nothing is sorted and no duplicate is dropped. Memory does not grow with the file.
 // Throws Error with file, offset (of the compressed stream where it is compressed) or line, field, value and hint;
 // usage_error where only the configuration can settle it: several instruments, a naive time without a zone, an
 // ambiguous date order, an unknown zone.

@@ -27,12 +27,12 @@ struct MarketTable {
   std::vector<Time> open_time, close_time;             // [T]
   std::vector<double> open, high, low, close, volume;  // [T] points, contracts
   std::vector<double> atr;                             // [T] points, 14 bars, known at the close
-  std::vector<double> volatility;                      // [T] points, 20-bar deviation of price changes; sigma = this / its train mean
-  std::vector<double> volatility_ratio;                // [T] 5- over 60-bar; regimes are its tertiles over the train window
-  std::vector<BookSnapshot> book;                      // [T] last LAST state before close_time; empty without order flow
-  std::vector<float> features;                         // [T, 72] unscaled and finite
-  std::int64_t warm_up = 0;                            // first row on which every look-back is whole
-  std::uint64_t fingerprint = 0;                       // of every number above; stored with runs and checkpoints
+  std::vector<double> volatility;        // [T] points, 20-bar deviation of price changes; sigma = this / its train mean
+  std::vector<double> volatility_ratio;  // [T] 5- over 60-bar; regimes are its tertiles over the train window
+  std::vector<BookSnapshot> book;        // [T] last LAST state before close_time; empty without order flow
+  std::vector<float> features;           // [T, 72] unscaled and finite
+  std::int64_t warm_up = 0;              // first row on which every look-back is whole
+  std::uint64_t fingerprint = 0;         // of every number above; stored with runs and checkpoints
   DataReport report;
 
   std::int64_t rows() const { return static_cast<std::int64_t>(close.size()); }

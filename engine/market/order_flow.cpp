@@ -128,7 +128,8 @@ void OrderFlow::book(const BookRecord& record) {
   if (inside) {
     if (last_mid_) flow_.mid_variation += (mid - *last_mid_) * (mid - *last_mid_);
     const double half = 0.5 * record.size_unit;
-    for (const Level& level : record.levels) depth_sum_ += half * (static_cast<double>(level.bid_size) + level.ask_size);
+    for (const Level& level : record.levels)
+      depth_sum_ += half * (static_cast<double>(level.bid_size) + level.ask_size);
     ++depth_states_;
   }
   last_mid_ = mid;

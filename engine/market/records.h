@@ -18,7 +18,7 @@ struct BarRecord {
   Time open_time = 0;   // inclusive start of the interval
   Time close_time = 0;  // exclusive end: the moment from which the bar is known
   Price open = 0, high = 0, low = 0, close = 0;
-  double volume = 0;    // contracts (crypto files have fractions)
+  double volume = 0;  // contracts (crypto files have fractions)
 };
 
 enum class Action : char { add = 'A', cancel = 'C', modify = 'M', clear = 'R', trade = 'T', fill = 'F', none = 'N' };
@@ -52,9 +52,9 @@ struct BookRecord {
 struct TradeRecord {
   Time ts_event = 0, ts_recv = 0;
   Price price = kUndefinedPrice;
-  double size = 0;                // contracts
-  Side side = Side::none;         // aggressor
-  std::uint8_t flags = 0;         // never filtered by LAST
+  double size = 0;         // contracts
+  Side side = Side::none;  // aggressor
+  std::uint8_t flags = 0;  // never filtered by LAST
   std::uint32_t sequence = 0;
 };
 

@@ -9,8 +9,8 @@
 
 namespace foxhunt::market {
 
-// x -> clip((x - mean) / scale, -clip, clip). mean and population deviation are those of the training window's values after
-// winsorising each feature at its 0.5 % and 99.5 % quantiles, so that a few wild bars do not flatten the rest. A
+// x -> clip((x - mean) / scale, -clip, clip). mean and population deviation are those of the training window's values
+// after winsorising each feature at its 0.5 % and 99.5 % quantiles, so that a few wild bars do not flatten the rest. A
 // feature that is constant there (an absent book's, say) has scale 0 and gives 0.
 struct FeatureScaler {
   float clip = 5.0F;

@@ -28,8 +28,9 @@ struct Regime {
   double mean_bars;    // length
 };
 
-// Whatever the edge, value is pulled to where it began by this share a bar. A half-life of 700 bars is far beyond every look-back, so it
-// gives nothing away, but it keeps the luck of holding for a whole window small against what the flow is worth.
+// Whatever the edge, value is pulled to where it began by this share a bar. A half-life of 700 bars is far beyond every
+// look-back, so it gives nothing away, but it keeps the luck of holding for a whole window small against what the flow
+// is worth.
 constexpr double kAnchor = 0.001;
 
 // trend, mean-reverting, quiet, stressed

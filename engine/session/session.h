@@ -38,7 +38,7 @@ class Session {
   std::vector<CommandRecord> commands(std::uint64_t after = 0) const;  // with a number above `after`
   std::vector<SessionEvent> events(std::size_t after = 0) const;       // from place `after` on
   std::vector<std::shared_ptr<const FoldResult>> results() const;
-  std::shared_ptr<const ValidationTrace> trace() const;  // of the newest validation; null before the first
+  std::shared_ptr<const ValidationTrace> trace() const;    // of the newest validation; null before the first
   std::vector<std::filesystem::path> checkpoints() const;  // absolute, oldest first
 
   // Telemetry's mapped memory: null until prepared, then valid as long as the session lives.

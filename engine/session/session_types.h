@@ -81,7 +81,7 @@ struct SessionStatus {
   double started = 0;       // wall seconds
   std::string device;       // "cpu AMD EPYC ..."
   std::filesystem::path run_folder;
-  double save_blocked_ms = 0;  // what the last background save cost training
+  double save_blocked_ms = 0;   // what the last background save cost training
   std::string history_problem;  // why the run's history is not being written; empty while it is
 };
 
@@ -92,7 +92,7 @@ struct SessionPlan {
   market::Time first = 0, last = 0;  // open of the first bar, close of the last
   market::DataReport report;
   std::vector<market::Fold> folds;
-  std::vector<market::Time> times;  // close of every bar
+  std::vector<market::Time> times;                     // close of every bar
   std::shared_ptr<const market::DataPreview> preview;  // of all bars, in at most kPreviewBuckets candles
 };
 
@@ -102,8 +102,8 @@ inline constexpr std::size_t kPreviewBuckets = 4000;
 struct ValidationTrace {
   int fold = 0, epoch = 0;
   std::uint64_t step = 0;
-  double lot = 1;  // contracts
-  int windows = 1;  // that the evaluation was split into, each starting flat
+  double lot = 1;                                  // contracts
+  int windows = 1;                                 // that the evaluation was split into, each starting flat
   std::shared_ptr<const market::WindowBars> bars;  // of the window; rows of what follows are those of the market table
   std::vector<BarTrace> trace;
   std::vector<TradeRecord> trades;

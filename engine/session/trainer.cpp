@@ -384,8 +384,8 @@ void Trainer::end_session(Flow flow) {
           {.file = store_->checkpoints_folder().string(), .hint = "free some space; earlier checkpoints stand"});
   }
   const bool finished = flow == Flow::go_on;
-  const std::string reason = flow == Flow::limit ? fmt::format("{} steps reached", steps_)
-                             : finished          ? ""
+  const std::string reason = flow == Flow::limit   ? fmt::format("{} steps reached", steps_)
+                             : finished            ? ""
                              : stopped_by_.empty() ? "stopped by command"
                                                    : fmt::format("stopped by the rule \"{}\"", stopped_by_);
   note("status", "info", finished ? "finished" : "stopped: " + reason);

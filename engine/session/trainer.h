@@ -162,9 +162,9 @@ class Trainer {
   std::vector<std::filesystem::path> periodic_;  // full files that may be removed when newer ones stand
   // Command that waits for the validation in flight, or for the file before it.
   std::uint64_t deferred_save_ = 0;
-  std::string stopped_by_;                       // the rule that stopped the session, or empty
-  std::string history_problem_;                  // as last noted
-  std::string save_error_;                       // of the last file; the writing thread's until it is drained
+  std::string stopped_by_;       // the rule that stopped the session, or empty
+  std::string history_problem_;  // as last noted
+  std::string save_error_;       // of the last file; the writing thread's until it is drained
   bool closed_ = false;
 };
 

@@ -51,7 +51,7 @@ TEST(Kill, LeavesARunThatOpensWithItsLastCheckpointGood) {
   SCOPED_TRACE(fmt::format("seed {}", kSeed));
   std::mt19937 random(kSeed);
   std::filesystem::path full, in;
-  const auto scratch = test::scratch_folder();  // asked for once: it is emptied each time
+  const auto scratch = test::scratch_folder();               // asked for once: it is emptied each time
   for (int i = 0; i < 6 || (full.empty() && i < 12); ++i) {  // longer ones where the machine is slow
     const auto folder = scratch / std::to_string(i);
     std::filesystem::create_directories(folder);

@@ -1,6 +1,6 @@
 // When each kernel of a captured step ran, seen from outside through CUPTI: the driver loads this library when
-// CUDA_INJECTION64_PATH names it. At the end, of the graph launches of most nodes, the one of median duration among the
-// last 200 is written to the file that FOXHUNT_TIMELINE names: "start end stream name" a line, microseconds after its
+// CUDA_INJECTION64_PATH names it. At the end, of the last 200 launches of the graph that ran most, the one of median
+// duration is written to the file that FOXHUNT_TIMELINE names: "start end stream name" a line, microseconds after its
 // first kernel began. tests/bench/step_timeline.py reads it. CUPTI's own cost lies between the kernels, not within
 // them.
 #include <cupti.h>
@@ -63,11 +63,15 @@ void write_timeline() {
   cuptiActivityFlushAll(1);
   const char* path = std::getenv("FOXHUNT_TIMELINE");
   const std::scoped_lock lock(mutex);
+  // The graph that ran most: as many kernels a launch, times as many launches, as no other.
+  std::map<std::size_t, std::size_t> kernels;
+  for (const auto& [id, spans] : launches) kernels[spans.size()] += spans.size();
   std::size_t nodes = 0;
-  for (const auto& [id, spans] : launches) nodes = std::max(nodes, spans.size());
+  for (const auto& [size, count] : kernels)
+    if (count > kernels[nodes]) nodes = size;
   std::vector<const std::vector<Span>*> whole;
   for (const auto& [id, spans] : launches)
-    if (spans.size() == nodes) whole.push_back(&spans);
+    if (nodes > 0 && spans.size() == nodes) whole.push_back(&spans);
   if (whole.size() > 200) whole.erase(whole.begin(), whole.end() - 200);
   std::FILE* file = path && !whole.empty() ? std::fopen(path, "w") : nullptr;
   if (!file) return;

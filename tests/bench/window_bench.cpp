@@ -48,8 +48,8 @@ double cpu_seconds(clockid_t clock) {
 
 struct Leg {
   double steps_a_second = 0;
-  double cpu_ms_a_step = 0;   // of the whole process: what a busy machine does not inflate
-  double window_share = 0;    // of one processor, the window's thread
+  double cpu_ms_a_step = 0;  // of the whole process: what a busy machine does not inflate
+  double window_share = 0;   // of one processor, the window's thread
   double poll_us = 0;
 };
 
@@ -125,17 +125,19 @@ int main(int argc, char** argv) {
   ui::applyTheme(app, ui::ThemeChoice::dark);
   const Config config = config_of(threads, hidden);
   setvbuf(stdout, nullptr, _IOLBF, 0);
-  fmt::print("{} processors, {} engine threads, hidden width {}\n", std::thread::hardware_concurrency(), threads, hidden);
+  fmt::print("{} processors, {} engine threads, hidden width {}\n", std::thread::hardware_concurrency(), threads,
+             hidden);
   std::vector<double> rates, processor, shares;
   for (int i = 0; i < pairs; ++i) {
     const Leg plain = without_window(config, seconds), shown = with_window(config, seconds);
     rates.push_back(shown.steps_a_second / plain.steps_a_second);
     processor.push_back(shown.cpu_ms_a_step / plain.cpu_ms_a_step);
     shares.push_back(shown.window_share);
-    fmt::print("pair {}: {:.1f} steps/s without, {:.1f} with, ratio {:.4f}; CPU a step {:.3f} and {:.3f} ms; window's "
-               "thread {:.1f} % of a processor, poll {:.1f} us\n",
-               i + 1, plain.steps_a_second, shown.steps_a_second, rates.back(), plain.cpu_ms_a_step,
-               shown.cpu_ms_a_step, 100 * shown.window_share, shown.poll_us);
+    fmt::print(
+        "pair {}: {:.1f} steps/s without, {:.1f} with, ratio {:.4f}; CPU a step {:.3f} and {:.3f} ms; window's "
+        "thread {:.1f} % of a processor, poll {:.1f} us\n",
+        i + 1, plain.steps_a_second, shown.steps_a_second, rates.back(), plain.cpu_ms_a_step, shown.cpu_ms_a_step,
+        100 * shown.window_share, shown.poll_us);
   }
   fmt::print("median: step rate with the window {:.2f} % of that without; window's thread {:.1f} % of a processor\n",
              100 * median(rates), 100 * median(shares));

@@ -1,5 +1,5 @@
-// The backward pass's kernels against plain double loops, at odd sizes, with one row, four and eight a block and, where something accumulates, over two
-// batches.
+// The backward pass's kernels against plain double loops, at odd sizes, with one row, four and eight a block and, where
+// something accumulates, over two batches.
 #include "tests/kernels/kernel_rig.h"
 
 namespace foxhunt::kernels::test {

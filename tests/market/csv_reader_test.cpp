@@ -120,8 +120,8 @@ TEST(CsvReader, SignsOfNumbersCanBeStated) {
 }
 
 TEST(CsvReader, EveryDelimiterCanBeStated) {
-  for (const auto& [name, sign] : {std::pair(",", ","), std::pair(";", ";"), std::pair("tab", "\t"), std::pair("bar", "|"),
-                                   std::pair("space", "  ")}) {
+  for (const auto& [name, sign] : {std::pair(",", ","), std::pair(";", ";"), std::pair("tab", "\t"),
+                                   std::pair("bar", "|"), std::pair("space", "  ")}) {
     std::string text;
     for (const char* word : {"time", "open", "high", "low", "close"}) text += std::string(word) + sign;
     text += "volume\n";

@@ -8,8 +8,12 @@ namespace fh_m {
 
 inline int active = 0;  // number of the mutant, 0 none
 
-inline bool is(int id) { return active == id; }
-inline int off(int id) { return active == id ? 1 : (active == id + 1 ? -1 : 0); }
+inline bool is(int id) {
+  return active == id;
+}
+inline int off(int id) {
+  return active == id ? 1 : (active == id + 1 ? -1 : 0);
+}
 
 template <class T, class... Other>
 T pick(int id, T value, Other... other) {
@@ -45,9 +49,9 @@ template <class T, class U>
 auto minimum(int id, T a, U b) {
   return (active == id ? b > a : b < a) ? b : a;
 }
-#define FH_MUTANT_CALL(name)                      \
-  template <class T>                              \
-  T name(int id, T x) {                           \
+#define FH_MUTANT_CALL(name)                             \
+  template <class T>                                     \
+  T name(int id, T x) {                                  \
     return active == id ? x : static_cast<T>(::name(x)); \
   }
 FH_MUTANT_CALL(fabs)
@@ -74,32 +78,32 @@ struct Left {
   int id;
 };
 
-#define FH_MUTANT_LEFT(sign)            \
-  template <class A>                    \
-  Left<A> operator sign(A a, Op op) {   \
-    return {a, op.id};                  \
+#define FH_MUTANT_LEFT(sign)          \
+  template <class A>                  \
+  Left<A> operator sign(A a, Op op) { \
+    return {a, op.id};                \
   }
-#define FH_MUTANT_COMPARE(sign, first, second)           \
-  FH_MUTANT_LEFT(sign)                                   \
-  template <class A, class B>                            \
-  bool operator sign(const Left<A>& l, const B& b) {     \
-    if (active == l.id) return l.a first b;              \
-    if (active == l.id + 1) return l.a second b;         \
-    return l.a sign b;                                   \
+#define FH_MUTANT_COMPARE(sign, first, second)       \
+  FH_MUTANT_LEFT(sign)                               \
+  template <class A, class B>                        \
+  bool operator sign(const Left<A>& l, const B& b) { \
+    if (active == l.id) return l.a first b;          \
+    if (active == l.id + 1) return l.a second b;     \
+    return l.a sign b;                               \
   }
-#define FH_MUTANT_COMPUTE(sign, other)                                      \
-  FH_MUTANT_LEFT(sign)                                                      \
-  template <class A, class B>                                               \
-  auto operator sign(const Left<A>& l, const B& b) {                        \
-    using Result = decltype(l.a sign b);                                    \
-    return active == l.id ? static_cast<Result>(l.a other b) : l.a sign b;  \
+#define FH_MUTANT_COMPUTE(sign, other)                                     \
+  FH_MUTANT_LEFT(sign)                                                     \
+  template <class A, class B>                                              \
+  auto operator sign(const Left<A>& l, const B& b) {                       \
+    using Result = decltype(l.a sign b);                                   \
+    return active == l.id ? static_cast<Result>(l.a other b) : l.a sign b; \
   }
 // One alternative: the second number belongs to the next place.
-#define FH_MUTANT_EQUAL(sign, other)                           \
-  FH_MUTANT_LEFT(sign)                                         \
-  template <class A, class B>                                  \
-  bool operator sign(const Left<A>& l, const B& b) {           \
-    return active == l.id ? l.a other b : l.a sign b;          \
+#define FH_MUTANT_EQUAL(sign, other)                  \
+  FH_MUTANT_LEFT(sign)                                \
+  template <class A, class B>                         \
+  bool operator sign(const Left<A>& l, const B& b) {  \
+    return active == l.id ? l.a other b : l.a sign b; \
   }
 FH_MUTANT_COMPARE(<, <=, >=)
 FH_MUTANT_COMPARE(<=, <, >)

@@ -42,7 +42,9 @@ class WatchSink : public spdlog::sinks::base_sink<std::mutex> {
 
 }  // namespace
 
-LogWatch::LogWatch() { add_log_sink(std::make_shared<WatchSink>()); }
+LogWatch::LogWatch() {
+  add_log_sink(std::make_shared<WatchSink>());
+}
 
 void LogWatch::OnTestStart(const ::testing::TestInfo&) {
   std::scoped_lock lock(watched().mutex);

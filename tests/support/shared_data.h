@@ -15,7 +15,9 @@ inline std::filesystem::path shared_folder() {
   return chosen ? std::filesystem::path(chosen) : std::filesystem::path(FOXHUNT_SOURCE_DIR) / ".." / "shared";
 }
 
-inline std::filesystem::path shared(const std::string& relative) { return shared_folder() / relative; }
+inline std::filesystem::path shared(const std::string& relative) {
+  return shared_folder() / relative;
+}
 
 // A folder of this test alone, emptied first.
 inline std::filesystem::path scratch_folder() {
@@ -33,7 +35,7 @@ inline std::filesystem::path scratch_folder() {
 }  // namespace foxhunt::test
 
 // Skips the test, saying so, when a shared file is absent.
-#define FH_NEEDS_SHARED(relative)                                                       \
-  if (!std::filesystem::exists(::foxhunt::test::shared(relative))) {                    \
-    GTEST_SKIP() << "absent: " << ::foxhunt::test::shared(relative).string();           \
+#define FH_NEEDS_SHARED(relative)                                             \
+  if (!std::filesystem::exists(::foxhunt::test::shared(relative))) {          \
+    GTEST_SKIP() << "absent: " << ::foxhunt::test::shared(relative).string(); \
   }

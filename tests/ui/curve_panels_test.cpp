@@ -113,12 +113,10 @@ TEST_F(CurvePanels, DraggingTheTripLevelSetsTheGuardsFloor) {
   const double set = std::stod(record.command.value);
   EXPECT_NEAR(set, wanted, 5 * before / chart.plotRect().height() + 1e-3 * wanted) << "within a pixel";
   ASSERT_TRUE(run_.spin([&] { return run_.bridge().commands().back().stage == CommandRecord::Stage::done; }));
-  ASSERT_TRUE(run_.spin(
-      [&] {
-        q->refresh();
-        return std::abs(chart.threshold()->value - set) < 1e-6;
-      }))
-      << "the line stands where the guard now is";
+  ASSERT_TRUE(run_.spin([&] {
+    q->refresh();
+    return std::abs(chart.threshold()->value - set) < 1e-6;
+  })) << "the line stands where the guard now is";
 
   run_.bridge().stopNow();
   ASSERT_TRUE(run_.spin([&] { return !run_.bridge().live(); }));
@@ -319,8 +317,7 @@ TEST_F(CurvePanels, HealthShowsTheNewestSnapshot) {
   ASSERT_TRUE(run_.spin([&] {
     panel->refresh();
     return panel->summary().contains("120");
-  }))
-      << panel->summary().toStdString();
+  })) << panel->summary().toStdString();
   // The trend ends with the newest value and is drawn as many times as there were snapshots.
   const auto trend = table->model()->index(kernels::health_loss_total, HealthModel::trend);
   const auto values = trend.data(HealthModel::trend_role).value<QList<double>>();
@@ -338,9 +335,9 @@ TEST_F(CurvePanels, HealthShowsTheNewestSnapshot) {
   EXPECT_TRUE(panel->summary().contains("NaN: none")) << panel->summary().toStdString();
   const GuardView guard = run_.data().guard();
   ASSERT_TRUE(guard.trip && guard.ratio);
-  EXPECT_TRUE(panel->summary().contains(QStringLiteral("Q-drift warns · %1 of %2 · ratio %3")
-                                            .arg(formatValue(guard.q, 3), formatValue(*guard.trip, 3),
-                                                 formatValue(*guard.ratio, 2))))
+  EXPECT_TRUE(panel->summary().contains(
+      QStringLiteral("Q-drift warns · %1 of %2 · ratio %3")
+          .arg(formatValue(guard.q, 3), formatValue(*guard.trip, 3), formatValue(*guard.ratio, 2))))
       << panel->summary().toStdString();
   const QModelIndex step = table->model()->index(0, HealthModel::value);
   EXPECT_EQ(step.data().toString(), "120");

@@ -23,8 +23,7 @@ class Program {
  public:
   explicit Program(const QString& folder) : folder_(folder) {
     QDir(folder_).mkpath(QStringLiteral("runtime"));
-    QFile::setPermissions(folder_ + QStringLiteral("/runtime"),
-                          QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
+    QFile::setPermissions(folder_ + QStringLiteral("/runtime"), QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
     QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
     environment.insert(QStringLiteral("QT_QPA_PLATFORM"), QStringLiteral("offscreen"));
     environment.insert(QStringLiteral("XDG_RUNTIME_DIR"), folder_ + QStringLiteral("/runtime"));

@@ -72,8 +72,8 @@ std::vector<std::unique_ptr<QAbstractItemModelTester>> watchModels(MainWindow& w
     const bool ours = QByteArray(model->metaObject()->className()).startsWith("foxhunt::") ||
                       qobject_cast<QSortFilterProxyModel*>(model) != nullptr;
     if (!ours) continue;
-    testers.push_back(std::make_unique<QAbstractItemModelTester>(
-        model, QAbstractItemModelTester::FailureReportingMode::Warning));
+    testers.push_back(
+        std::make_unique<QAbstractItemModelTester>(model, QAbstractItemModelTester::FailureReportingMode::Warning));
   }
   return testers;
 }
@@ -219,8 +219,8 @@ TEST(WindowSession, RealFilesToTheSameCurvesFromDisk) {
   ASSERT_EQ(window.data().epochs().size(), live_epochs);
   EXPECT_EQ(window.data().epochs().front()->equity.values, live_equity);
   EXPECT_EQ(checkpointPlaces(window.data()), live_checkpoints);
-  ASSERT_TRUE(rig.spin(
-      [&] { return window.findChild<QLabel*>(QStringLiteral("foldProgress"))->toolTip() == live_place; }, 5))
+  ASSERT_TRUE(
+      rig.spin([&] { return window.findChild<QLabel*>(QStringLiteral("foldProgress"))->toolTip() == live_place; }, 5))
       << window.findChild<QLabel*>(QStringLiteral("foldProgress"))->toolTip().toStdString() << " now, live "
       << live_place.toStdString();
   EXPECT_EQ(window.data().stateWord(), QStringLiteral("Stopped"));

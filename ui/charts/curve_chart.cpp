@@ -319,8 +319,7 @@ void CurveChart::updateChanged() {
     update();
   } else if (curves_from_ < static_cast<std::size_t>(frame_.x.width)) {
     constexpr int reach = 8;  // of the marker at the end of a curve
-    const int left =
-        static_cast<int>(frame_.plot.left() + static_cast<double>(curves_from_) / frame_.dpr) - reach;
+    const int left = static_cast<int>(frame_.plot.left() + static_cast<double>(curves_from_) / frame_.dpr) - reach;
     update(std::max(0, left), 0, width(), height());
   }
 }

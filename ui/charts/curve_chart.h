@@ -161,9 +161,9 @@ class CurveChart : public QWidget, public LinkedChart {
   // Returns whether any changed.
   bool collectMarks(CurveFrame& frame, std::size_t from) const;
   void takeNewSamples() const;
-  void invalidate();      // everything is drawn anew
-  void updateChanged();   // what new samples changed is
-  void takeView();        // of the link, at once or, when the range only grew, in one of the next frames
+  void invalidate();     // everything is drawn anew
+  void updateChanged();  // what new samples changed is
+  void takeView();       // of the link, at once or, when the range only grew, in one of the next frames
   QColor colorOf(const Series& series) const { return theme().seriesColor(series.color); }
 
   // curve_chart_paint.cpp
@@ -213,7 +213,7 @@ class CurveChart : public QWidget, public LinkedChart {
   // Caches of what is on screen; filled on demand, so that reading a position is always right.
   mutable CurveFrame frame_;
   mutable bool frame_stale_ = true, data_stale_ = true, chrome_stale_ = true, marks_stale_ = true;
-  bool view_pending_ = false;  // the link's range grew since the frame was built
+  bool view_pending_ = false;            // the link's range grew since the frame was built
   mutable std::size_t curves_from_ = 0;  // columns of curves_ from this one on are not up to date
   QPixmap chrome_;
   mutable QImage curves_;

@@ -155,9 +155,8 @@ void CurveChart::paintLegend(QPainter& painter, const CurveFrame& frame) const {
     painter.setPen(shown ? theme().text : theme().faint);
     const QRectF label = box.adjusted(20, 0, 4, 0);
     const QString& whole = series_[i].info.name;
-    const QString name = smallWidth(whole) <= label.width() + 1
-                             ? whole
-                             : metrics.elidedText(whole, Qt::ElideMiddle, label.width());
+    const QString name =
+        smallWidth(whole) <= label.width() + 1 ? whole : metrics.elidedText(whole, Qt::ElideMiddle, label.width());
     drawSmallText(painter, label, Qt::AlignLeft | Qt::AlignVCenter, name);
     if (!shown) {
       painter.drawLine(QPointF(label.left(), middle), QPointF(label.left() + smallWidth(name), middle));

@@ -187,8 +187,9 @@ void RunData::appendSignals(std::uint64_t step, std::span<const double> values) 
 }
 
 void RunData::setSnapshot(const telemetry::Snapshot& snapshot) {
-  const bool fresh = snapshot.health_snapshots > 0 && (health_.empty() || !snapshot_ || snapshot_->health_snapshots == 0 ||
-                                                       snapshot_->health.step != snapshot.health.step);
+  const bool fresh =
+      snapshot.health_snapshots > 0 && (health_.empty() || !snapshot_ || snapshot_->health_snapshots == 0 ||
+                                        snapshot_->health.step != snapshot.health.step);
   snapshot_ = snapshot;
   if (fresh) {
     HealthRow row;

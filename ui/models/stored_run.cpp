@@ -311,8 +311,7 @@ void StoredRunReading::readTrades() {
     if (found == epochs_.end()) return true;
     found->second->trades.push_back({number(row, "entry_time") / 1e9, number(row, "exit_time") / 1e9,
                                      number(row, "contracts"), number(row, "entry_price"), number(row, "exit_price"),
-                                     number(row, "net"), whole(row, "bars"), number(row, "costs"),
-                                     whole(row, "why")});
+                                     number(row, "net"), whole(row, "bars"), number(row, "costs"), whole(row, "why")});
     return true;
   });
 }

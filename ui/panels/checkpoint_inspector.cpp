@@ -90,8 +90,8 @@ void CheckpointInspector::makeTensorTab() {
   table_.proxy->setFilterCaseSensitivity(Qt::CaseInsensitive);
   table_.view->setMinimumHeight(80);
   using Model = TensorTableModel;
-  keepColumnsInView(table_.view, {Model::dead_units, Model::norm, Model::bytes, Model::zeros, Model::type, Model::greatest,
-                                  Model::least, Model::not_finite, Model::deviation, Model::mean});
+  keepColumnsInView(table_.view, {Model::dead_units, Model::norm, Model::bytes, Model::zeros, Model::type,
+                                  Model::greatest, Model::least, Model::not_finite, Model::deviation, Model::mean});
   chart_ = new HistogramChart(tr("Values"), page);
   chart_->setMinimumSize(150, 90);
   splitter_ = new QSplitter(Qt::Vertical, page);

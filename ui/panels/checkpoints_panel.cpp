@@ -68,8 +68,9 @@ void CheckpointsPanel::makeButtons(QVBoxLayout* column) {
   compare_ =
       toolButton(tr("Compare"), tr("Compares two chosen files tensor by tensor, the older with the newer"), this);
   resume_ = toolButton(tr("Resume"), tr("Goes on training from the chosen full checkpoint"), this);
-  evaluate_ = toolButton(
-      tr("Evaluate"), tr("Runs the chosen checkpoint over the validation window of its fold, in the Market panel"), this);
+  evaluate_ =
+      toolButton(tr("Evaluate"),
+                 tr("Runs the chosen checkpoint over the validation window of its fold, in the Market panel"), this);
   close_ = toolButton(tr("Close"), tr("Shows the list alone"), this);
   close_->hide();
   for (QToolButton* button : {add_, inspect_, compare_, evaluate_, resume_}) row->addWidget(button);
