@@ -30,8 +30,11 @@ TableCell nothing() {
   return {QStringLiteral("–"), {}, {}, {}, false, true};
 }
 
-QString statusWord(const std::string& status) {
-  if (status == "preparing") return RunListModel::tr("Preparing");
+QString statusWord(const RunSummary& run) {
+  const std::string& status = run.status;
+  // A session that has trained what was asked for waits for more; its file has no word of its own for that.
+  if (status == "preparing")
+    return run.info && run.info->steps > 0 ? RunListModel::tr("Idle") : RunListModel::tr("Preparing");
   if (status == "training") return RunListModel::tr("Training");
   if (status == "paused") return RunListModel::tr("Paused");
   if (status == "validating") return RunListModel::tr("Validating");
@@ -112,8 +115,7 @@ int RunListModel::rowCount(const QModelIndex& parent) const {
 
 QString RunListModel::searchText(int row) const {
   const RunSummary& shown = run(row);
-  QStringList words{QString::fromStdString(shown.id), statusWord(shown.status),
-                    QString::fromStdString(shown.notes.notes)};
+  QStringList words{QString::fromStdString(shown.id), statusWord(shown), QString::fromStdString(shown.notes.notes)};
   for (const std::string& tag : shown.notes.tags) words << QString::fromStdString(tag);
   if (shown.info) words << QString::fromStdString(shown.info->device) << marketCell(*shown.info).text;
   return words.join(QLatin1Char(' ')).toLower();
@@ -127,7 +129,7 @@ TableCell RunListModel::cell(int row, int column) const {
     return cell;
   }
   if (column == status) {
-    TableCell cell = text(shown.running ? tr("%1 · running").arg(statusWord(shown.status)) : statusWord(shown.status));
+    TableCell cell = text(shown.running ? tr("%1 · running").arg(statusWord(shown)) : statusWord(shown));
     cell.lamp = statusLamp(shown);
     if (shown.info) cell.tip = QString::fromStdString(shown.info->reason);
     if (!shown.problem.empty()) cell.tip = QString::fromStdString(shown.problem);
