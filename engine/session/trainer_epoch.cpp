@@ -140,10 +140,10 @@ void Trainer::read_validation() {
   session_.publish_result(std::make_shared<FoldResult>(fold_result_));
   note(
       "epoch", "info",
-      fmt::format("fold {} epoch {}: validation net {:.2f}, Sharpe {}, {} trades{}", fold_ + 1, result->epoch + 1,
-                  result->evaluation.metrics.net,
+      fmt::format("fold {} epoch {}: validation net {:.2f}, Sharpe {}, {} trades, weights of step {}{}", fold_ + 1,
+                  result->epoch + 1, result->evaluation.metrics.net,
                   result->evaluation.metrics.sharpe ? fmt::format("{:.3f}", *result->evaluation.metrics.sharpe) : "n/a",
-                  result->evaluation.metrics.trades, result->best ? ", best so far" : ""));
+                  result->evaluation.metrics.trades, result->step, result->best ? ", best so far" : ""));
 }
 
 // Candles are copied once a fold, the trace is moved: what a session keeps of older epochs does not grow with bars.
@@ -200,7 +200,9 @@ void Trainer::keep_best(const EpochResult& result, bool whole_epoch) {
   best_sharpe_ = sharpe;
   fold_result_.best_step = result.step;
   fold_result_.best_metrics = metrics_json(m);
-  store_->update_info([&](RunInfo& info) {
+  store_->update_info([&](RunInfo& info) {  // of all folds
+    const auto known = info.best.find("sharpe");
+    if (known != info.best.end() && known->second >= sharpe) return;
     info.best["net"] = m.net;
     info.best["sharpe"] = sharpe;
   });
@@ -261,10 +263,9 @@ void Trainer::record_evaluation(const EpochResult& result) {
     }
   };
   curve("agent", e.equity);
-  if (fold_result_.epochs.size() == 1) {
-    curve("buy_and_hold", e.baselines.buy_and_hold_equity);
-    curve("random", e.baselines.random.equity);
-  }
+  // Holding is the same in every epoch of a fold; random trades as often as the agent did in this one.
+  if (fold_result_.epochs.size() == 1) curve("buy_and_hold", e.baselines.buy_and_hold_equity);
+  curve("random", e.baselines.random.equity);
   for (const TradeRecord& t : e.trades) {
     store_->append(RunTable::trades, {{"fold", std::int64_t{fold_}},
                                       {"epoch", std::int64_t{result.epoch}},

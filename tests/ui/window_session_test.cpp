@@ -207,6 +207,8 @@ TEST(WindowSession, RealFilesToTheSameCurvesFromDisk) {
   const std::size_t live_epochs = window.data().epochs().size();
   ASSERT_GT(live_epochs, 0u);
   const auto live_equity = window.data().epochs().front()->equity.values;
+  std::vector<std::vector<double>> live_random;  // of every epoch: random trades as often as the agent did in it
+  for (const auto& epoch : window.data().epochs()) live_random.push_back(epoch->random_equity.values);
   const auto live_checkpoints = checkpointPlaces(window.data());
   const QString live_place = window.findChild<QLabel*>(QStringLiteral("foldProgress"))->toolTip();
   ASSERT_EQ(window.bridge().missed(), 0u);
@@ -218,6 +220,10 @@ TEST(WindowSession, RealFilesToTheSameCurvesFromDisk) {
   EXPECT_EQ(samples(*window.data().steps(kernels::step_word_q_mean)), live_q);
   ASSERT_EQ(window.data().epochs().size(), live_epochs);
   EXPECT_EQ(window.data().epochs().front()->equity.values, live_equity);
+  for (std::size_t i = 0; i < live_epochs; ++i) {
+    ASSERT_FALSE(live_random[i].empty());
+    EXPECT_EQ(window.data().epochs()[i]->random_equity.values, live_random[i]) << "epoch " << i;
+  }
   EXPECT_EQ(checkpointPlaces(window.data()), live_checkpoints);
   ASSERT_TRUE(
       rig.spin([&] { return window.findChild<QLabel*>(QStringLiteral("foldProgress"))->toolTip() == live_place; }, 5))

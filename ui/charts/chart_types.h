@@ -26,11 +26,13 @@ struct EventLine {
   QString detail;
 };
 
-// A horizontal line. A draggable one sets a value by mouse.
+// A horizontal line. A draggable one sets a value by mouse. A mirrored one is of an absolute value: it stands at -value
+// too.
 struct Threshold {
   double value = 0;
   QString label;
   bool draggable = true;
+  bool mirrored = false;
 };
 
 // The x range in view, in steps. In Follow mode the newest sample stays in view: span > 0 keeps that many steps

@@ -282,13 +282,17 @@ bool CurveChart::chooseY(CurveFrame& frame, std::size_t from) const {
     if (!log_y_ && low > 0 && low < 0.3 * high) low = 0;
     if (!log_y_ && high < 0 && high > 0.3 * low) high = 0;
     if (threshold_) {  // in view as long as it does not flatten the curves
-      const double value = threshold_->value;
       const double room = log_y_ ? 0 : 3 * std::max(high - low, std::abs(high) * 0.1);
-      const bool near = log_y_ ? value > low / 100 && value < high * 100 : value > low - room && value < high + room;
-      if (near) {
+      const double least = low, most_seen = high;
+      const auto show = [&](double value) {
+        const bool near =
+            log_y_ ? value > least / 100 && value < most_seen * 100 : value > least - room && value < most_seen + room;
+        if (!near) return;
         low = std::min(low, value);
         high = std::max(high, value);
-      }
+      };
+      show(threshold_->value);
+      if (threshold_->mirrored && !log_y_) show(-threshold_->value);
     }
     const AxisTicks axis = log_y_ ? logAxis(low, high, most) : linearAxis(low, high, most);
     frame.y.set(axis.low, axis.high, log_y_);

@@ -74,6 +74,14 @@ void CurveChart::paintThreshold(QPainter& painter, const CurveFrame& frame) cons
     painter.setPen(pen);
     painter.drawLine(QPointF(plot.left(), y), QPointF(plot.right(), y));
   }
+  if (threshold_->mirrored && !log_y_) {
+    const double mirror = std::floor(frame.yPixel(-threshold_->value)) + 0.5;
+    QPen pen(color, 1.4);
+    pen.setDashPattern({5, 3});
+    painter.setPen(pen);
+    if (mirror > plot.top() && mirror < plot.bottom())
+      painter.drawLine(QPointF(plot.left(), mirror), QPointF(plot.right(), mirror));
+  }
   QString text = threshold_->label.isEmpty() ? formatValue(threshold_->value)
                                              : threshold_->label + QLatin1Char(' ') + formatValue(threshold_->value);
   if (above) text += QStringLiteral(" ↑");

@@ -356,7 +356,7 @@ bool StoredRunReading::epochs() {
     if (!top.second || score > top.first) top = {score, view};
   }
   for (auto& [fold, top] : best) top.second->best = true;
-  // The baselines of a fold are stored once, with its first epoch.
+  // Buy and hold is stored once a fold, with its first epoch; random differs from epoch to epoch.
   std::map<int, const EpochView*> firsts;
   for (auto& [key, view] : epochs_) {
     if (!view->buy_and_hold_equity.values.empty()) firsts[key.first] = view.get();
@@ -365,7 +365,6 @@ bool StoredRunReading::epochs() {
   for (auto& [key, view] : epochs_) {
     if (const auto first = firsts.find(key.first); first != firsts.end() && first->second != view.get()) {
       view->buy_and_hold_equity = first->second->buy_and_hold_equity;
-      view->random_equity = first->second->random_equity;
     }
     views.push_back(view);
   }

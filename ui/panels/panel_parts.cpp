@@ -6,11 +6,15 @@
 #include <QCoreApplication>
 #include <QEvent>
 #include <QHeaderView>
+#include <QHelpEvent>
 #include <QLabel>
 #include <QMap>
+#include <QPainter>
 #include <QSaveFile>
 #include <QSortFilterProxyModel>
+#include <QStyle>
 #include <QToolButton>
+#include <QToolTip>
 #include <algorithm>
 
 #include "engine/base/error.h"
@@ -214,8 +218,25 @@ QToolButton* toolButton(const QString& text, const QString& tip, QWidget* parent
   return button;
 }
 
+void ElidedLabel::paintEvent(QPaintEvent* event) {
+  if (wordWrap() || fontMetrics().horizontalAdvance(text()) <= contentsRect().width()) return QLabel::paintEvent(event);
+  QPainter painter(this);
+  const QRect room = contentsRect();
+  style()->drawItemText(&painter, room, static_cast<int>(alignment()), palette(), isEnabled(),
+                        fontMetrics().elidedText(text(), Qt::ElideRight, room.width()), foregroundRole());
+}
+
+bool ElidedLabel::event(QEvent* event) {
+  if (event->type() == QEvent::ToolTip && toolTip().isEmpty() && !wordWrap() &&
+      fontMetrics().horizontalAdvance(text()) > contentsRect().width()) {
+    QToolTip::showText(static_cast<QHelpEvent*>(event)->globalPos(), text(), this);
+    return true;
+  }
+  return QLabel::event(event);
+}
+
 QLabel* mutedLabel(const QString& text, QWidget* parent) {
-  auto* label = new QLabel(text, parent);
+  auto* label = new ElidedLabel(text, parent);
   label->setProperty("muted", true);
   label->setTextFormat(Qt::PlainText);
   label->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <QBoxLayout>
+#include <QLabel>
 #include <QTableView>
 #include <vector>
 
@@ -61,7 +62,18 @@ class Switch : public QWidget {
 };
 
 QToolButton* toolButton(const QString& text, const QString& tip, QWidget* parent);
-// A muted line of text that may be cut off at the right.
+// A line of text that ends with an ellipsis where there is no room for all of it, and then shows all as a tooltip: a
+// number cut short would be another number. Wrapped text is drawn as QLabel does.
+class ElidedLabel : public QLabel {
+ public:
+  using QLabel::QLabel;
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  bool event(QEvent* event) override;
+};
+
+// A muted line of text that may be elided at the right.
 QLabel* mutedLabel(const QString& text, QWidget* parent);
 
 // Name without its group, unit and meaning with the healthy range.

@@ -108,7 +108,7 @@ void QPanel::showGuard() {
     guard_text_->setText(tr("guard from the 2nd epoch"));
   } else {
     const QString ratio = guard.ratio ? tr(", ratio %1").arg(formatValue(*guard.ratio, 2)) : QString();
-    guard_text_->setText(tr("%1 of %2%3").arg(formatValue(guard.q, 3), formatValue(level, 3), ratio));
+    guard_text_->setText(tr("|Q| %1 of %2%3").arg(formatValue(guard.q, 3), formatValue(level, 3), ratio));
   }
   guard_text_->setToolTip(
       tr("|mean Q| now, of its trip level. The Q-drift guard trips when |mean Q| of an epoch is above %1 times that of "
@@ -118,7 +118,7 @@ void QPanel::showGuard() {
           .arg(formatValue(guard.factor, 3), formatValue(guard.floor, 3), formatValue(guard.reference_factor, 3)));
   std::optional<Threshold> line;
   if (on && view_->current() == means) {
-    line = Threshold{level, guard.trip ? tr("trip") : tr("floor"), live};
+    line = Threshold{level, guard.trip ? tr("|Q| trip") : tr("|Q| floor"), live, true};
   }
   const auto& old = chart_->threshold();
   const bool same =
