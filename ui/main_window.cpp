@@ -19,6 +19,7 @@
 #include "engine/base/error.h"
 #include "engine/config/load_config.h"
 #include "engine/run/run_folder.h"
+#include "ui/dock_content.h"
 #include "ui/models/system_feed.h"
 #include "ui/panels/checkpoints_panel.h"
 #include "ui/panels/folds_panel.h"
@@ -121,7 +122,7 @@ void MainWindow::makePanels() {
     panel->setProperty("panel", true);
     panel->setAttribute(Qt::WA_StyledBackground);
     panel->setData(data_);
-    dock->setWidget(panel);
+    dock->setWidget(new DockContent(panel, dock));
     panels_.insert(id, panel);
     docks_.insert(id, dock);
     clock_->addPainter(panel, [panel] { panel->refresh(); });

@@ -196,7 +196,7 @@ TEST(WindowSession, RealFilesToTheSameCurvesFromDisk) {
   ASSERT_TRUE(rig.spin(saved));
   ASSERT_NO_FATAL_FAILURE(inspectManualCheckpoint(rig));
   rig.click(QStringLiteral("button.pause"));  // says Resume now
-  ASSERT_TRUE(rig.spin([&] { return window.data().lastStep() > paused_at + 30; }));
+  ASSERT_TRUE(rig.spin([&] { return window.data().lastStep() > paused_at + 30 && !window.data().epochs().empty(); }));
   rig.click(QStringLiteral("button.stop"));
   ASSERT_TRUE(rig.spin([&] { return !window.bridge().live(); }));
   EXPECT_EQ(window.data().status().state, SessionState::stopped);
