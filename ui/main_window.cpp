@@ -19,7 +19,6 @@
 #include "engine/base/error.h"
 #include "engine/config/load_config.h"
 #include "engine/run/run_folder.h"
-#include "ui/dock_content.h"
 #include "ui/models/system_feed.h"
 #include "ui/panels/checkpoints_panel.h"
 #include "ui/panels/folds_panel.h"
@@ -28,6 +27,7 @@
 #include "ui/panels/rules_panel.h"
 #include "ui/panels/session_panel.h"
 #include "ui/status_line.h"
+#include "ui/steady_size.h"
 #include "ui/top_bar.h"
 
 namespace foxhunt::ui {
@@ -122,7 +122,7 @@ void MainWindow::makePanels() {
     panel->setProperty("panel", true);
     panel->setAttribute(Qt::WA_StyledBackground);
     panel->setData(data_);
-    dock->setWidget(new DockContent(panel, dock));
+    dock->setWidget(new SteadySize(panel, dock));
     panels_.insert(id, panel);
     docks_.insert(id, dock);
     clock_->addPainter(panel, [panel] { panel->refresh(); });
@@ -159,7 +159,9 @@ void MainWindow::makeBars() {
                          action(QStringLiteral("step")), action(QStringLiteral("save"))},
                         action(QStringLiteral("stop")), action(QStringLiteral("stopNow")), bar);
   top_bar_->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
-  bar->addWidget(top_bar_);
+  auto* steady = new SteadySize(top_bar_, bar);
+  steady->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
+  bar->addWidget(steady);
   const auto extra = [this](const char* name, const QString& title) {
     addToolBarBreak();
     auto* made = addToolBar(title);

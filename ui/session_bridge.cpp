@@ -107,7 +107,7 @@ bool SessionBridge::busy() const {
 }
 
 std::uint64_t SessionBridge::post(Command command) {
-  if (!live()) return 0;
+  if (!live() || port_->ended()) return 0;
   const std::uint64_t number = port_->post(std::move(command));
   readCommands();
   return number;

@@ -26,8 +26,8 @@ class SessionBridge : public QObject {
   void start(const Config& config, SessionOptions options);
   // The folds that data give, before any session. Only while none is live.
   void showPreview(std::shared_ptr<const SessionPlan> plan);
-  // A session that has not ended.
-  bool live() const { return port_ != nullptr && !port_->ended(); }
+  // A session that has not ended, or that has and was not looked at since: ended() follows.
+  bool live() const { return port_ != nullptr; }
   // Live, and its folds, steps or preparations are under way.
   bool busy() const;
   RunData* data() const { return data_; }
