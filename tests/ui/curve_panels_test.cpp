@@ -121,7 +121,7 @@ TEST_F(CurvePanels, DraggingTheTripLevelSetsTheGuardsFloor) {
   run_.bridge().stopNow();
   ASSERT_TRUE(run_.spin([&] { return !run_.bridge().live(); }));
   q->refresh();
-  EXPECT_FALSE(chart.threshold()->draggable) << "nothing to set any more";
+  ASSERT_TRUE(run_.spin([&] { return !chart.threshold()->draggable; })) << "nothing to set any more";
   run_.data().begin(RunData::Source::none, {}, {});
   q->refresh();
   EXPECT_FALSE(chart.threshold().has_value());
