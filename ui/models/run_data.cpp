@@ -141,13 +141,16 @@ void RunData::noteStep(std::uint64_t step, int fold, int epoch, double wall, dou
 }
 
 void RunData::appendSteps(std::span<const telemetry::StepRecord> records, double wall) {
+  // A session that went back: what was drawn stands.
+  while (!records.empty() && records.front().step <= last_step_) records = records.subspan(1);
   if (records.empty()) return;
+  // Series by series: each has memory of its own, which is then touched once.
+  for (int w = 0; w < kStepWords; ++w) {
+    MinMaxPyramid& series = *steps_[static_cast<std::size_t>(w)];
+    for (const telemetry::StepRecord& record : records)
+      series.append(static_cast<double>(record.step), telemetry::word_value(record, w));
+  }
   for (const telemetry::StepRecord& record : records) {
-    if (record.step <= last_step_) continue;  // a session that went back: what was drawn stands
-    const auto x = static_cast<double>(record.step);
-    for (int w = 0; w < kStepWords; ++w) {
-      steps_[static_cast<std::size_t>(w)]->append(x, telemetry::word_value(record, w));
-    }
     last_step_ = record.step;
     ++step_count_;
     noteStep(record.step, static_cast<int>(record.fold), static_cast<int>(record.epoch), wall,
