@@ -173,6 +173,21 @@ void CheckpointsPanel::showDetail(QWidget* widget) {
   detail_->setCurrentWidget(widget);
   detail_->show();
   close_->show();
+  fitButtons();
+}
+
+// Those that find no room are in the list's menu alone.
+void CheckpointsPanel::fitButtons() {
+  constexpr int gap = 6, margins = 24;
+  int wide = margins;
+  for (const QToolButton* button : {add_, inspect_, compare_, evaluate_, resume_})
+    wide += button->sizeHint().width() + gap;
+  if (!close_->isHidden()) wide += close_->sizeHint().width() + gap;
+  for (QToolButton* button : {evaluate_, resume_, compare_}) {
+    const bool fits = wide <= width();
+    button->setVisible(fits);
+    if (!fits) wide -= button->sizeHint().width() + gap;
+  }
 }
 
 void CheckpointsPanel::showMenu(const QPoint& at) {
@@ -202,6 +217,7 @@ void CheckpointsPanel::dropEvent(QDropEvent* event) {
 
 void CheckpointsPanel::resizeEvent(QResizeEvent* event) {
   Panel::resizeEvent(event);
+  fitButtons();
   splitter_->setOrientation(width() >= 1000 && height() < 700 ? Qt::Horizontal : Qt::Vertical);
 }
 

@@ -33,6 +33,7 @@ class CheckpointsPanel : public Panel {
 
  private:
   void makeButtons(QVBoxLayout* column);
+  void fitButtons();
   void takeCheckpoints();
   std::vector<int> selectedRows() const;  // of the model, in the order shown
   void updateButtons();
