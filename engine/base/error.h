@@ -15,12 +15,11 @@ enum class ErrorKind { failed, usage };
 
 // Everything a report may show besides the sentence. Unset members are omitted from reports.
 struct ErrorPlace {
-  std::string file{};  // path as the user gave it
-  std::optional<std::uint64_t>
-      offset{};                         // bytes from the file's start (of the compressed stream where it is compressed)
-  std::optional<std::uint64_t> line{};  // 1-based
-  std::string field{};                  // configuration path, column or record member
-  std::string hint{};                   // what to do
+  std::string file{};                     // path as the user gave it
+  std::optional<std::uint64_t> offset{};  // bytes from the start of the file as it lies on disk
+  std::optional<std::uint64_t> line{};    // 1-based
+  std::string field{};                    // configuration path, column or record member
+  std::string hint{};                     // what to do
 };
 
 class Error : public std::runtime_error {

@@ -78,7 +78,7 @@ void AuxHeads::record_quantiles(device::Recorder& r, Quantiles& q, const float* 
   const NetworkLayout& n = c_.layout;
   const TensorTable& t = c_.table;
   const auto bias = [&](const char* name) { return const_cast<float*>(params + t.offset(name)); };
-  const RowLaunch quantile_input = rows_launch(static_cast<std::int64_t>(c_.batch) * n.taus, n.hidden, 8 * kFewRows);
+  const RowTiles quantile_input = row_tiles(static_cast<std::int64_t>(c_.batch) * n.taus, n.hidden, kFewLightRows);
   r.launch(quantile_input.launch, kernels::QuantileInputArgs{.h = trunk,
                                                              .phi = q.phi.data(),
                                                              .z = q.z.data(),

@@ -122,7 +122,7 @@ void Network::record_grn(device::Recorder& r, int k, const float* params, const 
                     .c = g.value_gate.data(),
                     .bias = const_cast<float*>(params + g.b_bias)});
   r.join(side, *joined_[k]);
-  const RowLaunch gated_norm = rows_launch(options_.rows, layout_.hidden, 0);
+  const RowTiles gated_norm = row_tiles(options_.rows, layout_.hidden, kNeverFew);
   r.launch(gated_norm.launch, kernels::GatedNormArgs{.params = params,
                                                      .value_gate = g.value_gate.data(),
                                                      .residual = g.xhat.data(),
@@ -152,7 +152,7 @@ void Network::record_trunk(device::Recorder& r, const float* params, const float
                                    .b = selection.data(),
                                    .c = selection_hidden.data(),
                                    .bias = const_cast<float*>(params + selection_bias_)});
-  const RowLaunch selection_gate = rows_launch(rows, n.state, 0);
+  const RowTiles selection_gate = row_tiles(rows, n.state, kNeverFew);
   r.launch(selection_gate.launch, kernels::SelectionGateArgs{.params = params,
                                                              .x = states,
                                                              .hidden = selection_hidden.data(),
@@ -170,7 +170,7 @@ void Network::record_trunk(device::Recorder& r, const float* params, const float
   r.multiply(
       *mixture_in_product_,
       {.a = h, .b = params + gate_weight_, .c = mixture_in.data(), .bias = const_cast<float*>(params + gate_bias_)});
-  const RowLaunch mixture_gate = rows_launch(rows, n.experts * n.expert_hidden, kFewRows);
+  const RowTiles mixture_gate = row_tiles(rows, n.experts * n.expert_hidden, kFewRows);
   r.launch(mixture_gate.launch, kernels::MixtureGateArgs{.input = mixture_in.data(),
                                                          .gates = gates.data(),
                                                          .scaled_hidden = scaled_hidden.data(),
@@ -179,7 +179,7 @@ void Network::record_trunk(device::Recorder& r, const float* params, const float
                                                          .expert_hidden = n.expert_hidden,
                                                          .tile = mixture_gate.tile});
   r.multiply(*mixture_out_product_, {.a = scaled_hidden.data(), .b = params + out_weight_, .c = mixture_xhat.data()});
-  const RowLaunch mixture_norm = rows_launch(rows, n.hidden, 0);
+  const RowTiles mixture_norm = row_tiles(rows, n.hidden, kNeverFew);
   r.launch(mixture_norm.launch, kernels::MixtureNormArgs{.params = params,
                                                          .h = h,
                                                          .y = mixture_xhat.data(),

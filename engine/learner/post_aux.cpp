@@ -46,7 +46,7 @@ void PostAux::record_heads(device::Recorder& main, device::Recorder& weights) {
                                              .gradients = c_.arenas.gradients.data(),
                                              .layers = n.noisy});
   main.multiply(*d_heads_hidden_, {.a = h_.d_heads.data(), .b = n_.weight.data(), .c = h_.d_columns.data()});
-  const RowLaunch relu_gate = rows_launch(c_.batch, n.head_columns(), kFewRows);
+  const RowTiles relu_gate = row_tiles(c_.batch, n.head_columns(), kFewRows);
   main.launch(relu_gate.launch, kernels::ReluGateArgs{.h = n_.heads_hidden.data(),
                                                       .d = h_.d_columns.data(),
                                                       .rows = c_.batch,
@@ -102,7 +102,7 @@ void PostAux::record_side_gradients(device::Recorder& q) {
 
 void PostAux::record_mixture_norm(device::Recorder& main) {
   const NetworkLayout& n = c_.layout;
-  const RowLaunch mixture_norm_backward = rows_launch(c_.batch, n.hidden, kFewRows);
+  const RowTiles mixture_norm_backward = row_tiles(c_.batch, n.hidden, kFewRows);
   main.launch(mixture_norm_backward.launch,
               kernels::MixtureNormBackwardArgs{.params = c_.arenas.params.data(),
                                                .control = c_.control.data(),
@@ -125,7 +125,7 @@ void PostAux::record_mixture(device::Recorder& main, device::Recorder& weights) 
   weights.join(main, *to_weights_);
   weights.multiply(*w_mixture_out_, {.a = d_y_.data(), .b = n_.scaled_hidden.data(), .c = gradient("moe.out.weight")});
   main.multiply(*d_scaled_plan_, {.a = d_y_.data(), .b = param("moe.out.weight"), .c = d_scaled_.data()});
-  const RowLaunch mixture_gate_backward = rows_launch(c_.batch, n.experts * n.expert_hidden, kFewRows);
+  const RowTiles mixture_gate_backward = row_tiles(c_.batch, n.experts * n.expert_hidden, kFewRows);
   main.launch(mixture_gate_backward.launch, kernels::MixtureGateBackwardArgs{.control = c_.control.data(),
                                                                              .input = n_.mixture_in.data(),
                                                                              .gates = n_.gates.data(),
@@ -151,7 +151,7 @@ void PostAux::record_block(device::Recorder& main, device::Recorder& weights, in
   const std::string name = k == 0 ? "grn1" : "grn2";
   const float* d_out = k == 0 ? d_hidden1_.data() : d_in_.data();
   const float* input = k == 0 ? n_.gated.data() : n_.grn(0).out.data();
-  const RowLaunch gated_norm_backward = rows_launch(c_.batch, n.hidden, kFewRows);
+  const RowTiles gated_norm_backward = row_tiles(c_.batch, n.hidden, kFewRows);
   main.launch(gated_norm_backward.launch, kernels::GatedNormBackwardArgs{.params = c_.arenas.params.data(),
                                                                          .control = c_.control.data(),
                                                                          .value_gate = g.value_gate.data(),
@@ -187,7 +187,7 @@ void PostAux::record_block(device::Recorder& main, device::Recorder& weights, in
 void PostAux::record_selection(device::Recorder& main, device::Recorder& weights) {
   const NetworkLayout& n = c_.layout;
   const std::string first = c_.options.config.groups[0].first;
-  const RowLaunch selection_backward = rows_launch(c_.batch, n.groups * n.selection_hidden, kFewRows);
+  const RowTiles selection_backward = row_tiles(c_.batch, n.groups * n.selection_hidden, kFewRows);
   main.launch(selection_backward.launch,
               kernels::SelectionBackwardArgs{.params = c_.arenas.params.data(),
                                              .x = c_.buffers.state.data(),

@@ -203,7 +203,9 @@ std::vector<float> Products::time(const std::vector<Variant>& variants, const Cu
   std::vector<CUevent> events(marks, nullptr);
   CUgraph chain = nullptr;
   CUgraphExec executable = nullptr;
+  bool capturing = false;
   const auto clear = [&] {
+    if (capturing) context_->api.cuStreamEndCapture(context_->setup, &chain);
     for (CUevent event : events)
       if (event) FH_CU_QUIET(*context_, cuEventDestroy, event);
     if (executable) FH_CU_QUIET(*context_, cuGraphExecDestroy, executable);
@@ -212,6 +214,7 @@ std::vector<float> Products::time(const std::vector<Variant>& variants, const Cu
   try {
     for (CUevent& event : events) FH_CU(*context_, cuEventCreate, &event, CU_EVENT_DEFAULT);
     FH_CU(*context_, cuStreamBeginCapture, context_->setup, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
+    capturing = true;
     bool runs = true;
     const auto mark = [&](std::size_t i) {
       runs = runs &&
@@ -222,6 +225,7 @@ std::vector<float> Products::time(const std::vector<Variant>& variants, const Cu
       runs = runs && run_once(variants[i % count], product, scratch);
     }
     mark(marks - 1);
+    capturing = false;
     const CUresult captured = context_->api.cuStreamEndCapture(context_->setup, &chain);
     context_->check(captured, "cuStreamEndCapture");
     FH_CHECK(runs, "a product that ran is refused by a capture");
