@@ -194,7 +194,6 @@ class CurveChart : public QWidget, public LinkedChart {
 
   // curve_chart_export.cpp
   void writeCsv(const QString& path, double x0, double x1) const;
-  void chooseExport(ExportExtent extent, const QString& suffix);
 
   QString title_, unit_, run_name_;
   bool title_visible_ = true;

@@ -3,105 +3,44 @@
 #include <QApplication>
 #include <QClipboard>
 #include <QContextMenuEvent>
-#include <QFile>
-#include <QFileDialog>
-#include <QFileInfo>
 #include <QMenu>
-#include <QMessageBox>
-#include <QPageSize>
 #include <QPainter>
-#include <QPdfWriter>
-#include <QSaveFile>
-#include <QSvgGenerator>
 
-#include "engine/base/error.h"
+#include "ui/charts/chart_export.h"
 #include "ui/charts/curve_chart.h"
 #include "ui/charts/format.h"
 
 namespace foxhunt::ui {
-namespace {
-
-constexpr double image_scale = 2;  // PNG pixels a logical pixel
-
-[[noreturn]] void cannotWrite(const QString& path, const QString& why) {
-  throw Error("the chart could not be written: " + why.toStdString(),
-              {.file = path.toStdString(), .hint = "choose a folder that exists and may be written to"});
-}
-
-}  // namespace
-
 void CurveChart::exportTo(const QString& path, ExportExtent extent) const {
-  const QString suffix = QFileInfo(path).suffix().toLower();
   const auto covered = dataRange();
   double x0 = link_->view().x0, x1 = link_->view().x1;
   if (extent == ExportExtent::all && covered) std::tie(x0, x1) = *covered;
-  if (suffix == QLatin1String("csv")) {
-    writeCsv(path, x0, x1);
-    return;
-  }
+  if (wantsCsv(path)) return writeCsv(path, x0, x1);
   const QSizeF logical = QSizeF(size()).expandedTo(QSizeF(640, 360));
   CurveFrame frame;
-  buildFrame(frame, logical, suffix == QLatin1String("png") ? image_scale : 2, x0, x1);
-  if (suffix == QLatin1String("png")) {
-    QImage image((logical * image_scale).toSize(), QImage::Format_ARGB32_Premultiplied);
-    image.setDevicePixelRatio(image_scale);
-    {
-      QPainter painter(&image);
-      paintAll(painter, frame);
-    }
-    if (!image.save(path, "PNG")) cannotWrite(path, tr("not a file that can be written"));
-  } else if (suffix == QLatin1String("svg")) {
-    QFile file(path);
-    if (!file.open(QIODevice::WriteOnly)) cannotWrite(path, file.errorString());
-    QSvgGenerator generator;
-    generator.setOutputDevice(&file);
-    generator.setSize(logical.toSize());
-    generator.setViewBox(QRectF(QPointF(0, 0), logical));
-    generator.setTitle(title_);
-    generator.setDescription(summary());
-    QPainter painter(&generator);
-    paintAll(painter, frame);
-  } else if (suffix == QLatin1String("pdf")) {
-    QFile file(path);
-    if (!file.open(QIODevice::WriteOnly)) cannotWrite(path, file.errorString());
-    QPdfWriter writer(&file);
-    writer.setTitle(title_);
-    writer.setPageSize(QPageSize(logical * 0.75, QPageSize::Point));
-    writer.setPageMargins(QMarginsF());
-    writer.setResolution(96);
-    QPainter painter(&writer);
-    paintAll(painter, frame);
-  } else {
-    throw usage_error("a chart cannot be written as \"" + suffix.toStdString() + "\"",
-                      {.file = path.toStdString(), .hint = "end the name in .png, .svg, .pdf or .csv"});
-  }
+  buildFrame(frame, logical, export_image_scale, x0, x1);
+  exportPicture(path, {logical, title_, summary(), [&](QPainter& painter) { paintAll(painter, frame); }});
 }
 
 // One row a sample. Where old samples were coarsened, one row a bucket: its first step, mean, extremes and count.
 void CurveChart::writeCsv(const QString& path, double x0, double x1) const {
-  QSaveFile file(path);
-  if (!file.open(QIODevice::WriteOnly)) cannotWrite(path, file.errorString());
-  std::string text = "series,x,value,min,max,count\n";
-  for (const Series& series : series_) {
-    if (!series.shown) continue;
-    const std::string name = csvField(series.info.name);
-    const MinMaxPyramid& samples = *series.data;
-    samples.visit(samples.lower_bound(x0), samples.upper_bound(x1), [&](double x, const Summary& run) {
-      const double infinity = std::numeric_limits<double>::infinity();
-      double value = run.mean(), low = run.min, high = run.max;
-      if (run.finite() == 0) {
-        value = low = high = run.plus_inf > 0 ? infinity : run.minus_inf > 0 ? -infinity : std::nan("");
-      }
-      text += name + ',' + plainNumber(x) + ',' + plainNumber(value) + ',' + plainNumber(low) + ',' +
-              plainNumber(high) + ',' + std::to_string(run.count) + '\n';
-      if (text.size() > (1u << 20)) {
-        file.write(text.data(), static_cast<qint64>(text.size()));
-        text.clear();
-      }
-    });
-  }
-  file.write(text.data(), static_cast<qint64>(text.size()));
-  if (!file.commit()) cannotWrite(path, file.errorString());
+  exportText(path, [&](const TextPart& add) {
+    add("series,x,value,min,max,count\n");
+    for (const Series& series : series_) {
+      if (!series.shown) continue;
+      const std::string name = csvField(series.info.name);
+      const MinMaxPyramid& samples = *series.data;
+      samples.visit(samples.lower_bound(x0), samples.upper_bound(x1), [&](double x, const Summary& run) {
+        const double infinity = std::numeric_limits<double>::infinity();
+        double value = run.mean(), low = run.min, high = run.max;
+        if (run.finite() == 0) {
+          value = low = high = run.plus_inf > 0 ? infinity : run.minus_inf > 0 ? -infinity : std::nan("");
+        }
+        add(name + ',' + plainNumber(x) + ',' + plainNumber(value) + ',' + plainNumber(low) + ',' + plainNumber(high) +
+            ',' + std::to_string(run.count) + '\n');
+      });
+    }
+  });
 }
 
 QString CurveChart::badge() const {
@@ -136,18 +75,6 @@ QString CurveChart::summary() const {
   if (threshold_)
     text += QLatin1Char(' ') + threshold_->label + QLatin1Char(' ') + formatValue(threshold_->value) + QLatin1Char('.');
   return text;
-}
-
-void CurveChart::chooseExport(ExportExtent extent, const QString& suffix) {
-  const QString path =
-      QFileDialog::getSaveFileName(this, tr("Export %1").arg(title_), title_ + QLatin1Char('.') + suffix,
-                                   QStringLiteral("%1 (*.%2)").arg(suffix.toUpper(), suffix));
-  if (path.isEmpty()) return;
-  try {
-    exportTo(path, extent);
-  } catch (const Error& error) {
-    QMessageBox::warning(this, title_, QString::fromStdString(error.sentence()));
-  }
 }
 
 QMenu* CurveChart::createMenu() {
@@ -202,11 +129,9 @@ QMenu* CurveChart::createMenu() {
   menu->addSeparator();
   for (const auto& [name, extent] :
        {std::pair(tr("Export what is seen"), ExportExtent::seen), std::pair(tr("Export all"), ExportExtent::all)}) {
-    QMenu* exports = menu->addMenu(name);
-    for (const char* suffix : {"png", "svg", "pdf", "csv"}) {
-      const QString format = QLatin1String(suffix);
-      exports->addAction(format.toUpper(), this, [this, extent = extent, format] { chooseExport(extent, format); });
-    }
+    addExportFormats(menu->addMenu(name), QStringLiteral("%1"), [this, extent = extent](const QString& suffix) {
+      chooseExport(this, title_, suffix, [this, extent](const QString& path) { exportTo(path, extent); });
+    });
   }
   menu->addAction(tr("Copy image"), this, [this] { QApplication::clipboard()->setPixmap(grab()); });
   menu->addAction(tr("Copy summary"), this, [this] { QApplication::clipboard()->setText(summary()); });

@@ -2,19 +2,13 @@
 #include "ui/charts/lane_chart.h"
 
 #include <QDateTime>
-#include <QFile>
-#include <QFileInfo>
 #include <QLocale>
-#include <QPageSize>
 #include <QPainter>
-#include <QPdfWriter>
-#include <QSaveFile>
-#include <QSvgGenerator>
 #include <QTimeZone>
 #include <algorithm>
 #include <cmath>
 
-#include "engine/base/error.h"
+#include "ui/charts/chart_export.h"
 #include "ui/charts/format.h"
 #include "ui/theme.h"
 
@@ -25,11 +19,6 @@ constexpr double top_margin = 6, header = 20, right = 12, axis_height = 20, stri
 constexpr double price_weight = 3.2, least_price = 48, least_lane = 28;
 constexpr std::size_t most_undo = 100;
 constexpr double candle_width = 5;  // logical pixels that a candle takes at least
-
-[[noreturn]] void cannotWrite(const QString& path, const QString& why) {
-  throw Error("the chart could not be written: " + why.toStdString(),
-              {.file = path.toStdString(), .hint = "choose a folder that exists and may be written to"});
-}
 
 // As many decimals as ticks of that distance need.
 QString tickLabel(double value, double step) {
@@ -363,62 +352,30 @@ QString LaneChart::summary() const {
 }
 
 void LaneChart::exportTo(const QString& path) {
-  const QString suffix = QFileInfo(path).suffix().toLower();
+  if (wantsCsv(path)) return writeCsv(path);
   const QSizeF logical(size());
-  if (suffix == QLatin1String("csv")) {
-    QSaveFile file(path);
-    if (!file.open(QIODevice::WriteOnly)) cannotWrite(path, file.errorString());
-    std::string text = "seconds_utc,open,high,low,close";
+  layout_ = layoutFor(logical);
+  exportPicture(path, {logical, title_, summary(), [&](QPainter& painter) { paintAll(painter, logical); }});
+}
+
+// One row a bar, a column a lane.
+void LaneChart::writeCsv(const QString& path) const {
+  exportText(path, [&](const TextPart& add) {
     const LaneData none;
     const LaneData& bars = content_ ? content_->data() : none;
+    std::string text = "seconds_utc,open,high,low,close";
     for (const Lane& lane : bars.lanes) text += ',' + csvField(lane.name);
     if (!bars.strip.empty()) text += ',' + csvField(bars.strip_name);
-    text += '\n';
+    add(text + '\n');
     for (std::size_t i = 0; i < bars.times.size(); ++i) {
-      text += plainNumber(bars.times[i]);
+      text = plainNumber(bars.times[i]);
       for (const auto* column : {&bars.open, &bars.high, &bars.low, &bars.close})
         text += ',' + plainNumber((*column)[i]);
       for (const Lane& lane : bars.lanes) text += ',' + plainNumber(lane.values[i]);
       if (!bars.strip.empty()) text += ',' + csvField(bars.strip_names.value(bars.strip[i]));
-      text += '\n';
+      add(text + '\n');
     }
-    file.write(text.data(), static_cast<qint64>(text.size()));
-    if (!file.commit()) cannotWrite(path, file.errorString());
-    return;
-  }
-  layout_ = layoutFor(logical);
-  if (suffix == QLatin1String("png")) {
-    QImage image((logical * 2).toSize(), QImage::Format_ARGB32_Premultiplied);
-    image.setDevicePixelRatio(2);
-    QPainter painter(&image);
-    paintAll(painter, logical);
-    painter.end();
-    if (!image.save(path, "PNG")) cannotWrite(path, tr("not a file that can be written"));
-  } else if (suffix == QLatin1String("svg") || suffix == QLatin1String("pdf")) {
-    QFile file(path);
-    if (!file.open(QIODevice::WriteOnly)) cannotWrite(path, file.errorString());
-    if (suffix == QLatin1String("svg")) {
-      QSvgGenerator generator;
-      generator.setOutputDevice(&file);
-      generator.setSize(logical.toSize());
-      generator.setViewBox(QRectF(QPointF(0, 0), logical));
-      generator.setTitle(title_);
-      generator.setDescription(summary());
-      QPainter painter(&generator);
-      paintAll(painter, logical);
-    } else {
-      QPdfWriter writer(&file);
-      writer.setTitle(title_);
-      writer.setPageSize(QPageSize(logical * 0.75, QPageSize::Point));
-      writer.setPageMargins(QMarginsF());
-      writer.setResolution(96);
-      QPainter painter(&writer);
-      paintAll(painter, logical);
-    }
-  } else {
-    throw usage_error("a chart cannot be written as \"" + suffix.toStdString() + "\"",
-                      {.file = path.toStdString(), .hint = "end the name in .png, .svg, .pdf or .csv"});
-  }
+  });
 }
 
 }  // namespace foxhunt::ui

@@ -109,6 +109,8 @@ class LaneChart : public QWidget {
   };
   enum class Drag { none, press, pan, range };
 
+  void writeCsv(const QString& path) const;
+
   void invalidate();
   void describe();
   std::size_t firstBar() const;

@@ -2,14 +2,12 @@
 // pointer (with Shift it pans), double click shows everything, Backspace takes back; Shift + arrows move the crosshair
 // bar by bar.
 #include <QContextMenuEvent>
-#include <QFileDialog>
 #include <QMenu>
-#include <QMessageBox>
 #include <QMouseEvent>
 #include <algorithm>
 #include <cmath>
 
-#include "engine/base/error.h"
+#include "ui/charts/chart_export.h"
 #include "ui/charts/lane_chart.h"
 
 namespace foxhunt::ui {
@@ -173,20 +171,9 @@ void LaneChart::contextMenuEvent(QContextMenuEvent* event) {
     connect(shown, &QAction::toggled, this, [this, lane](bool on) { setLaneVisible(lane, on); });
   }
   menu->addSeparator();
-  for (const char* suffix : {"png", "svg", "pdf", "csv"}) {
-    const QString format = QLatin1String(suffix);
-    menu->addAction(tr("Export %1").arg(format.toUpper()), this, [this, format] {
-      const QString path =
-          QFileDialog::getSaveFileName(this, tr("Export %1").arg(title_), title_ + QLatin1Char('.') + format,
-                                       QStringLiteral("%1 (*.%2)").arg(format.toUpper(), format));
-      if (path.isEmpty()) return;
-      try {
-        exportTo(path);
-      } catch (const Error& error) {
-        QMessageBox::warning(this, title_, QString::fromStdString(error.sentence()));
-      }
-    });
-  }
+  addExportFormats(menu, tr("Export %1"), [this](const QString& suffix) {
+    chooseExport(this, title_, suffix, [this](const QString& path) { exportTo(path); });
+  });
   menu->popup(event->globalPos());
 }
 

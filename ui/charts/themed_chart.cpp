@@ -2,31 +2,18 @@
 #include "ui/charts/themed_chart.h"
 
 #include <QContextMenuEvent>
-#include <QFile>
-#include <QFileDialog>
-#include <QFileInfo>
 #include <QMenu>
-#include <QMessageBox>
-#include <QPageSize>
-#include <QPdfWriter>
-#include <QSaveFile>
-#include <QSvgGenerator>
 #include <QtCharts/QLegend>
 #include <algorithm>
 #include <cmath>
 
-#include "engine/base/error.h"
+#include "ui/charts/chart_export.h"
 #include "ui/theme.h"
 
 namespace foxhunt::ui {
 namespace {
 
 constexpr double side = 10, row = 17, top_margin = 6;
-
-[[noreturn]] void cannotWrite(const QString& path, const QString& why) {
-  throw Error("the chart could not be written: " + why.toStdString(),
-              {.file = path.toStdString(), .hint = "choose a folder that exists and may be written to"});
-}
 
 }  // namespace
 
@@ -217,68 +204,21 @@ void ThemedChart::leaveEvent(QEvent* event) {
 }
 
 void ThemedChart::exportTo(const QString& path) {
-  const QString suffix = QFileInfo(path).suffix().toLower();
-  const QSizeF logical(size());
-  const QRectF target(QPointF(0, 0), logical);
-  if (suffix == QLatin1String("csv")) {
-    QSaveFile file(path);
-    if (!file.open(QIODevice::WriteOnly)) cannotWrite(path, file.errorString());
-    const std::string text = csv();
-    file.write(text.data(), static_cast<qint64>(text.size()));
-    if (!file.commit()) cannotWrite(path, file.errorString());
-  } else if (suffix == QLatin1String("png")) {
-    QImage image((logical * 2).toSize(), QImage::Format_ARGB32_Premultiplied);
-    image.fill(theme().panel);
-    image.setDevicePixelRatio(2);
-    QPainter painter(&image);
-    painter.setRenderHint(QPainter::Antialiasing);
-    render(&painter, target);
-    painter.end();
-    if (!image.save(path, "PNG")) cannotWrite(path, tr("not a file that can be written"));
-  } else if (suffix == QLatin1String("svg") || suffix == QLatin1String("pdf")) {
-    QFile file(path);
-    if (!file.open(QIODevice::WriteOnly)) cannotWrite(path, file.errorString());
-    if (suffix == QLatin1String("svg")) {
-      QSvgGenerator generator;
-      generator.setOutputDevice(&file);
-      generator.setSize(logical.toSize());
-      generator.setViewBox(target);
-      generator.setTitle(title_);
-      generator.setDescription(summary());
-      QPainter painter(&generator);
-      render(&painter, target);
-    } else {
-      QPdfWriter writer(&file);
-      writer.setTitle(title_);
-      writer.setPageSize(QPageSize(logical * 0.75, QPageSize::Point));
-      writer.setPageMargins(QMarginsF());
-      writer.setResolution(96);
-      QPainter painter(&writer);
-      render(&painter, target);
-    }
-  } else {
-    throw usage_error("a chart cannot be written as \"" + suffix.toStdString() + "\"",
-                      {.file = path.toStdString(), .hint = "end the name in .png, .svg, .pdf or .csv"});
-  }
+  if (wantsCsv(path)) return exportText(path, [this](const TextPart& add) { add(csv()); });
+  const QRectF target(QPointF(0, 0), QSizeF(size()));
+  exportPicture(path, {target.size(), title_, summary(), [&](QPainter& painter) {
+                         painter.fillRect(target, theme().panel);
+                         painter.setRenderHint(QPainter::Antialiasing);
+                         render(&painter, target);
+                       }});
 }
 
 void ThemedChart::contextMenuEvent(QContextMenuEvent* event) {
   auto* menu = new QMenu(this);
   menu->setAttribute(Qt::WA_DeleteOnClose);
-  for (const char* suffix : {"png", "svg", "pdf", "csv"}) {
-    const QString format = QLatin1String(suffix);
-    menu->addAction(tr("Export %1").arg(format.toUpper()), this, [this, format] {
-      const QString path =
-          QFileDialog::getSaveFileName(this, tr("Export %1").arg(title_), title_ + QLatin1Char('.') + format,
-                                       QStringLiteral("%1 (*.%2)").arg(format.toUpper(), format));
-      if (path.isEmpty()) return;
-      try {
-        exportTo(path);
-      } catch (const Error& error) {
-        QMessageBox::warning(this, title_, QString::fromStdString(error.sentence()));
-      }
-    });
-  }
+  addExportFormats(menu, tr("Export %1"), [this](const QString& suffix) {
+    chooseExport(this, title_, suffix, [this](const QString& path) { exportTo(path); });
+  });
   menu->popup(event->globalPos());
 }
 
