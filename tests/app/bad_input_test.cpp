@@ -59,7 +59,7 @@ struct Good {
 const Good& good() {
   static const Good made = [] {
     Good g;
-    g.folder = fs::temp_directory_path() / "foxhunt-tests" / "bad-input";
+    g.folder = test::scratch_root() / "bad-input";
     fs::remove_all(g.folder);
     fs::create_directories(g.folder);
     EXPECT_EQ(run_cli({"simulate", "--out", g.folder.string(), "--bars", "400", "--seed", "5", "--json"}).exit_code, 0);

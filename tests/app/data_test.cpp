@@ -23,7 +23,7 @@ const std::vector<const char*> kDataNames = {"bars",     "first",     "last",   
 // 600 one-minute bars of the simulator, made once.
 const std::filesystem::path& simulated() {
   static const std::filesystem::path folder = [] {
-    const auto made = std::filesystem::temp_directory_path() / "foxhunt-tests" / "simulated";
+    const auto made = test::scratch_root() / "simulated";
     std::filesystem::remove_all(made);
     const auto result = run_cli({"simulate", "--out", made.string(), "--bars", "600", "--seed", "3", "--json"});
     EXPECT_EQ(result.exit_code, 0) << result.err;

@@ -23,7 +23,7 @@ struct Finished {
 const Finished& finished() {
   static const Finished made = [] {
     Finished f;
-    f.folder = std::filesystem::temp_directory_path() / "foxhunt-tests" / "finished";
+    f.folder = test::scratch_root() / "finished";
     std::filesystem::remove_all(f.folder);
     std::filesystem::create_directories(f.folder);
     write_small(f.folder);

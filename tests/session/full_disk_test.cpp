@@ -1,6 +1,7 @@
 // A disk that fills up while a real session trains: it is said, training goes on, and with room again nothing is
 // missing.
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sys/mount.h>
 
 #include <fstream>
@@ -14,12 +15,14 @@ namespace {
 
 using namespace test;
 
-// A disk of some megabytes; needs the right to mount one.
+// A disk of some megabytes that only this process sees, gone with it however it ends; needs the right to mount one. To be
+// made before the threads that are to see it.
 class SmallDisk {
  public:
   explicit SmallDisk(std::filesystem::path folder) : folder_(std::move(folder)) {
     std::filesystem::create_directories(folder_);
-    mounted_ = ::mount("tmpfs", folder_.c_str(), "tmpfs", 0, "size=24m") == 0;
+    mounted_ = ::unshare(CLONE_NEWNS) == 0 && ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+               ::mount("tmpfs", folder_.c_str(), "tmpfs", 0, "size=24m") == 0;
   }
   ~SmallDisk() {
     if (mounted_) ::umount2(folder_.c_str(), MNT_DETACH);

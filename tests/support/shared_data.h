@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <string>
 
 namespace foxhunt::test {
@@ -19,6 +20,15 @@ inline std::filesystem::path shared(const std::string& relative) {
   return shared_folder() / relative;
 }
 
+// Where the tests of this program, of this build, put their files: two programs may have tests of one name, and two
+// checkouts may be tested at once.
+inline std::filesystem::path scratch_root() {
+  const auto program = std::filesystem::read_symlink("/proc/self/exe");
+  const std::size_t build = std::hash<std::string>{}(program.parent_path().string());
+  return std::filesystem::temp_directory_path() / "foxhunt-tests" /
+         (program.filename().string() + "-" + std::to_string(build % 1'000'000));
+}
+
 // A folder of this test alone, emptied first.
 inline std::filesystem::path scratch_folder() {
   const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
@@ -26,7 +36,7 @@ inline std::filesystem::path scratch_folder() {
   for (char& c : name) {
     if (c == '/') c = '_';
   }
-  const auto folder = std::filesystem::temp_directory_path() / "foxhunt-tests" / name;
+  const auto folder = scratch_root() / name;
   std::filesystem::remove_all(folder);
   std::filesystem::create_directories(folder);
   return folder;
