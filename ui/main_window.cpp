@@ -70,7 +70,9 @@ MainWindow::MainWindow(WindowOptions options, QWidget* parent)
   save_timer_->setSingleShot(true);
   save_timer_->setInterval(2000);
   connect(save_timer_, &QTimer::timeout, this, &MainWindow::saveSettings);
-  connect(bridge_, &SessionBridge::statusChanged, this, &MainWindow::updateActions);
+  connect(bridge_, &SessionBridge::statusChanged, this, [this] {
+    if (bridge_->status().state != state_of_actions_) updateActions();
+  });
   connect(bridge_, &SessionBridge::started, this, &MainWindow::updateActions);
   connect(bridge_, &SessionBridge::ended, this, &MainWindow::updateActions);
   connect(bridge_, &SessionBridge::failed, this, [this](const QString& sentence) {

@@ -144,6 +144,7 @@ class MainWindow : public QMainWindow {
   int frames_ = 0;
   std::size_t events_told_ = 0;
   QString history_problem_;
+  SessionState state_of_actions_ = SessionState::idle;  // that updateActions() saw
   bool closing_ = false;
   double closing_since_ = 0;
 };

@@ -182,7 +182,7 @@ void MainWindow::fillLayouts(QMenu* menu) {
 }
 
 void MainWindow::updateActions() {
-  const SessionState state = bridge_->status().state;
+  const SessionState state = state_of_actions_ = bridge_->status().state;
   const bool live = bridge_->live();
   const bool paused = live && state == SessionState::paused;
   // Commands given while an epoch is validated are taken up right after it.

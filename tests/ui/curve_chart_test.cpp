@@ -310,6 +310,40 @@ TEST_F(Curves, ThresholdIsDragged) {
   EXPECT_EQ(done.count(), 1);
 }
 
+// The owner sets the line every now and then; whoever holds it keeps it where the mouse is.
+TEST_F(Curves, AHeldThresholdStaysWithTheMouse) {
+  open();
+  chart_->setThreshold(Threshold{1.5, "trip", true});
+  QSignalSpy done(chart_.get(), &CurveChart::thresholdCommitted);
+  const int x = centre().x();
+  const auto at = [&](double value) { return QPoint(x, static_cast<int>(std::lround(chart_->yToPixel(value)))); };
+  const QPoint from = at(1.5), half = at(1.2), to = at(0.9);
+  QTest::mousePress(chart_.get(), Qt::LeftButton, {}, from);
+  QTest::mouseMove(chart_.get(), half);
+  chart_->setThreshold(Threshold{1.6, "other", true});
+  EXPECT_NEAR(chart_->threshold()->value, 1.2, 0.02);
+  EXPECT_EQ(chart_->threshold()->label, "other");
+  QTest::mouseMove(chart_.get(), to);
+  QTest::mouseRelease(chart_.get(), Qt::LeftButton, {}, to);
+  ASSERT_EQ(done.count(), 1);
+  EXPECT_NEAR(done[0][0].toDouble(), 0.9, 0.02);
+  chart_->setThreshold(Threshold{1.5, "trip", true});
+  EXPECT_EQ(chart_->threshold()->value, 1.5) << "let go, it is the owner's";
+
+  QTest::mousePress(chart_.get(), Qt::LeftButton, {}, from);
+  QTest::mouseMove(chart_.get(), half);
+  chart_->setThreshold(Threshold{1.5, "trip", false});
+  EXPECT_EQ(chart_->threshold()->value, 1.5) << "nothing to drag any more";
+  QTest::mouseRelease(chart_.get(), Qt::LeftButton, {}, to);
+  EXPECT_EQ(done.count(), 1);
+
+  QTest::mousePress(chart_.get(), Qt::LeftButton, {}, from);
+  chart_->setThreshold(std::nullopt);
+  QTest::mouseMove(chart_.get(), half);
+  QTest::mouseRelease(chart_.get(), Qt::LeftButton, {}, to);
+  EXPECT_FALSE(chart_->threshold().has_value());
+}
+
 TEST_F(Curves, ExportsWhatIsSeenOrAll) {
   chart_ = std::make_unique<CurveChart>("Export");
   auto data = std::make_shared<MinMaxPyramid>();

@@ -116,8 +116,9 @@ TEST_F(CurvePanels, DraggingTheTripLevelSetsTheGuardsFloor) {
   ASSERT_TRUE(run_.spin([&] {
     q->refresh();
     return std::abs(chart.threshold()->value - set) < 1e-6;
-  })) << "the line stands where the guard now is: " << chart.threshold()->value << ", set " << set << ", trip "
-      << run_.data().guard().trip.value_or(-1) << ", floor " << run_.data().guard().floor << ", before " << before;
+  })) << "the line stands where the guard now is: "
+      << chart.threshold()->value << ", set " << set << ", trip " << run_.data().guard().trip.value_or(-1) << ", floor "
+      << run_.data().guard().floor << ", before " << before;
 
   run_.bridge().stopNow();
   ASSERT_TRUE(run_.spin([&] { return !run_.bridge().live(); }));

@@ -1,4 +1,5 @@
-// Writes a picture of every kind of chart, dark and light, into screenshots/ of the build folder.
+// Writes a picture of every kind of chart, dark and light, into screenshots/ of the build folder; every series must be
+// seen in it.
 #include <gtest/gtest.h>
 
 #include <QApplication>
@@ -150,13 +151,13 @@ std::unique_ptr<HistogramChart> histogramChart(bool two) {
   return chart;
 }
 
-// More than a handful of colours: something was drawn.
-int colorsOf(const QImage& image) {
-  QSet<QRgb> colors;
-  for (int y = 0; y < image.height(); y += 2) {
-    for (int x = 0; x < image.width(); x += 2) colors.insert(image.pixel(x, y));
+// Pixels of exactly this colour.
+int pixelsOf(const QImage& image, QColor color) {
+  int count = 0;
+  for (int y = 0; y < image.height(); ++y) {
+    for (int x = 0; x < image.width(); ++x) count += image.pixelColor(x, y).rgb() == color.rgb();
   }
-  return static_cast<int>(colors.size());
+  return count;
 }
 
 class Screenshots : public ::testing::TestWithParam<ThemeChoice> {
@@ -166,12 +167,14 @@ class Screenshots : public ::testing::TestWithParam<ThemeChoice> {
     folder_ = QStringLiteral(FOXHUNT_BINARY_DIR "/screenshots");
     ASSERT_TRUE(QDir().mkpath(folder_));
   }
-  void save(QWidget& widget, const QString& name, QSize size = {1280, 800}) {
+  // Each of the first `series` colours of the theme must be seen.
+  void save(QWidget& widget, const QString& name, int series, QSize size = {1280, 800}) {
     widget.resize(size);
     widget.show();
     QApplication::processEvents();
     const QImage image = widget.grab().toImage();
-    EXPECT_GT(colorsOf(image), 12);
+    for (int i = 0; i < series; ++i)
+      EXPECT_GE(pixelsOf(image, theme().seriesColor(i)), 10) << name.toStdString() << ", series " << i;
     const QString tone = GetParam() == ThemeChoice::dark ? "dark" : "light";
     EXPECT_TRUE(image.save(folder_ + '/' + name + '-' + tone + ".png"));
   }
@@ -180,16 +183,16 @@ class Screenshots : public ::testing::TestWithParam<ThemeChoice> {
 
 TEST_P(Screenshots, EachKindAlone) {
   auto q = qChart();
-  save(*q, "curves");
+  save(*q, "curves", 4);
   auto loss = lossChart();
-  save(*loss, "curves-log");
-  save(*signalChart(), "curves-smoothed");
-  save(*equityChart(), "equity");
-  save(*areaChart(), "stacked-area");
-  save(*barsChart(Qt::Horizontal), "bars-horizontal");
-  save(*barsChart(Qt::Vertical), "bars-vertical");
-  save(*histogramChart(false), "histogram");
-  save(*histogramChart(true), "histogram-two");
+  save(*loss, "curves-log", 6);
+  save(*signalChart(), "curves-smoothed", 4);
+  save(*equityChart(), "equity", 4);
+  save(*areaChart(), "stacked-area", 4);
+  save(*barsChart(Qt::Horizontal), "bars-horizontal", 4);
+  save(*barsChart(Qt::Vertical), "bars-vertical", 4);
+  save(*histogramChart(false), "histogram", 1);
+  save(*histogramChart(true), "histogram-two", 2);
 }
 
 TEST_P(Screenshots, TogetherAsInTheWindow) {
@@ -212,7 +215,7 @@ TEST_P(Screenshots, TogetherAsInTheWindow) {
   grid->addWidget(barsChart(Qt::Vertical).release(), 2, 3);
   for (int column = 0; column < 4; ++column) grid->setColumnStretch(column, 1);
   link.setCrosshair(70000);
-  save(window, "together");
+  save(window, "together", 6);
 }
 
 INSTANTIATE_TEST_SUITE_P(Tones, Screenshots, ::testing::Values(ThemeChoice::dark, ThemeChoice::light),

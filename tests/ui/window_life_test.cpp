@@ -111,14 +111,24 @@ TEST(WindowLife, ARunOfAnotherProcessIsFollowedAndSurvivesItsKill) {
   }
 }
 
+// What was remembered before is still there after each kill, whatever the program was about to write.
 TEST(WindowLife, SettingsSurviveKillsAtAnyMoment) {
   QTemporaryDir folder;
+  const SettingsStore store(Program(folder.path()).settings());
+  WindowSettings before;
+  before.theme = ThemeChoice::light;
+  before.layouts.insert(QStringLiteral("mine"), QByteArray("arrangement"));
+  QString problem;
+  ASSERT_TRUE(store.save(before, &problem)) << problem.toStdString();
   for (const int after_ms : {0, 60, 150, 300, 600, 1200}) {
     Program program(folder.path());
     program.start({});
     QTest::qWait(after_ms);
     program.kill();
     expectReadableSettings(program.settings());
+    const WindowSettings after = store.load(&problem);
+    EXPECT_EQ(after.theme, before.theme) << "killed after " << after_ms << " ms";
+    EXPECT_EQ(after.layouts, before.layouts) << "killed after " << after_ms << " ms";
   }
 }
 

@@ -135,7 +135,15 @@ void CurveChart::setUnit(const QString& unit) {
 }
 
 void CurveChart::setThreshold(const std::optional<Threshold>& threshold) {
+  const bool held = drag_ == Drag::threshold && threshold_;
+  const double at = held ? threshold_->value : 0;
   threshold_ = threshold;
+  if (held && threshold_ && threshold_->draggable) {
+    threshold_->value = at;
+  } else if (held) {  // nothing to drag any more
+    drag_ = Drag::none;
+    frozen_y_.reset();
+  }
   invalidate();
 }
 

@@ -46,6 +46,7 @@ class CurveChart : public QWidget, public LinkedChart {
   // Unit on the y axis, and the run's name for exports.
   void setUnit(const QString& unit);
   void setRunName(const QString& name) { run_name_ = name; }
+  // One that the user holds stays where the mouse is.
   void setThreshold(const std::optional<Threshold>& threshold);
   const std::optional<Threshold>& threshold() const { return threshold_; }
   // Events of this chart alone; those of the link are drawn too.

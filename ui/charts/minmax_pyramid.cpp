@@ -86,12 +86,36 @@ void Summary::merge(const Summary& next) {
   trailing_gap = next.trailing_gap;
 }
 
+void check_sample_x(double x, const double* last, std::uint64_t index) {
+  if (std::isfinite(x) && (last == nullptr || x >= *last)) return;
+  throw Error(fmt::format("sample {} of a charted series has x = {}, which must be finite and at least {}", index, x,
+                          last != nullptr ? *last : x),
+              {.field = "x", .hint = "append samples in the order of their step"});
+}
+
 void MinMaxPyramid::append(double x, double y) {
-  if (!std::isfinite(x) || (count_ > 0 && x < last_x_)) {
-    throw Error(fmt::format("sample {} of a charted series has x = {}, which must be finite and at least {}", count_, x,
-                            count_ > 0 ? last_x_ : x),
-                {.field = "x", .hint = "append samples in the order of their step"});
-  }
+  take_waiting();
+  check_sample_x(x, count_ > 0 ? &last_x_ : nullptr, count_);
+  add(x, y);
+}
+
+void MinMaxPyramid::follow(std::shared_ptr<const SampleRows> rows, std::size_t column) {
+  take_waiting();
+  FH_CHECK(rows && column < rows->columns(), "column {} of the rows that a series follows", column);
+  rows_ = std::move(rows);
+  column_ = column;
+  rows_taken_ = rows_->end();
+}
+
+void MinMaxPyramid::take_rows() {
+  FH_CHECK(rows_->first() <= rows_taken_, "rows up to {} were discarded, a series had {}", rows_->first(), rows_taken_);
+  const std::uint64_t end = rows_->end();
+  if (count_ > 0) check_sample_x(rows_->x(rows_taken_), &last_x_, count_);
+  for (std::uint64_t row = rows_taken_; row < end; ++row) add(rows_->x(row), rows_->value(row, column_));
+  rows_taken_ = end;
+}
+
+void MinMaxPyramid::add(double x, double y) {
   if (count_ % SampleChunk::capacity == 0) {
     blocks_.emplace_back();
     first_x_.push_back(x);
@@ -145,10 +169,10 @@ void MinMaxPyramid::seal_block() {
 // Coarsens the oldest three quarters, finest level first, as long as a bucket stays below half a pixel of the
 // widest screen with the whole series in view.
 void MinMaxPyramid::keep_budget() {
-  for (std::size_t level = 1; level <= block_levels && over_budget(); ++level) {
+  for (std::size_t level = 1; level <= block_levels && above_budget(); ++level) {
     if (size_of(level) * 2 * screen_columns > count_) return;
     std::size_t& end = coarse_end_[level - 1];
-    while (over_budget() && end < blocks_.size() * 3 / 4) {
+    while (above_budget() && end < blocks_.size() * 3 / 4) {
       Block& block = blocks_[end++];
       bytes_ -= block_bytes(block);
       coarsen(block, level);
@@ -172,12 +196,17 @@ void MinMaxPyramid::coarsen(Block& block, std::size_t level) {
 }
 
 void MinMaxPyramid::clear() {
-  const std::uint64_t version = version_;
-  *this = MinMaxPyramid(budget_);
-  version_ = version + 1;
+  take_waiting();
+  MinMaxPyramid empty(budget_);
+  empty.version_ = version_ + 1;
+  empty.rows_ = std::move(rows_);
+  empty.column_ = column_;
+  empty.rows_taken_ = rows_taken_;
+  *this = std::move(empty);
 }
 
 std::size_t MinMaxPyramid::lower_bound(double value) const {
+  take_waiting();
   // The last block that starts before value holds the answer, or its end is the answer.
   const auto after = std::lower_bound(first_x_.begin(), first_x_.end(), value);
   if (after == first_x_.begin()) return 0;
@@ -200,6 +229,7 @@ std::size_t MinMaxPyramid::snap(std::size_t index) const {
 }
 
 double MinMaxPyramid::x_at(std::size_t index) const {
+  take_waiting();
   FH_CHECK(index < count_, "sample {} of {}", index, count_);
   const Block& block = blocks_[index / SampleChunk::capacity];
   const std::size_t inside = index % SampleChunk::capacity;
@@ -207,6 +237,7 @@ double MinMaxPyramid::x_at(std::size_t index) const {
 }
 
 double MinMaxPyramid::y_at(std::size_t index) const {
+  take_waiting();
   FH_CHECK(index < count_, "sample {} of {}", index, count_);
   const Block& block = blocks_[index / SampleChunk::capacity];
   const std::size_t inside = index % SampleChunk::capacity;
@@ -221,6 +252,7 @@ const Summary& MinMaxPyramid::bucket(std::size_t level, std::size_t index) const
 }
 
 Summary MinMaxPyramid::summarize(std::size_t begin, std::size_t end) const {
+  take_waiting();
   Summary total;
   end = snap(std::min(end, count_));
   std::size_t i = snap(std::min(begin, count_));
@@ -271,6 +303,7 @@ void MinMaxPyramid::columns(std::span<const double> edges, std::span<PixelColumn
 
 void MinMaxPyramid::visit(std::size_t begin, std::size_t end,
                           const std::function<void(double, const Summary&)>& visit) const {
+  take_waiting();
   end = std::min(end, count_);
   for (std::size_t i = snap(begin); i < end;) {
     const Block& block = blocks_[i / SampleChunk::capacity];

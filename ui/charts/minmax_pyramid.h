@@ -11,10 +11,12 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "ui/charts/sample_chunk.h"
+#include "ui/charts/sample_rows.h"
 
 namespace foxhunt::ui {
 
@@ -48,6 +50,9 @@ struct PixelColumn : Summary {
   double x_first = 0, x_last = 0;
 };
 
+// Throws Error when x is not finite or lies before `last`, the x of sample index - 1, where there is one.
+void check_sample_x(double x, const double* last, std::uint64_t index);
+
 class MinMaxPyramid {
  public:
   static constexpr std::size_t leaf = 32;              // samples a level-1 bucket
@@ -58,15 +63,23 @@ class MinMaxPyramid {
 
   // Throws Error when x is not finite or lies before the last one.
   void append(double x, double y);
+  // Forgets the samples, not whom it follows.
   void clear();
 
-  std::size_t size() const { return count_; }
-  bool empty() const { return count_ == 0; }
+  // From now on the rows' column belongs to this series: rows appended there are samples here.
+  void follow(std::shared_ptr<const SampleRows> rows, std::size_t column);
+  // Takes the rows that wait, as every question to the series does: its owner may then discard them.
+  void take_waiting() const {
+    if (rows_ && rows_taken_ < rows_->end()) const_cast<MinMaxPyramid*>(this)->take_rows();
+  }
+
+  std::size_t size() const { return take_waiting(), count_; }
+  bool empty() const { return size() == 0; }
   // Of the outermost samples; the series must not be empty.
-  double first_x() const { return first_x_.front(); }
-  double last_x() const { return last_x_; }
+  double first_x() const { return take_waiting(), first_x_.front(); }
+  double last_x() const { return take_waiting(), last_x_; }
   // Changes whenever the content does.
-  std::uint64_t version() const { return version_; }
+  std::uint64_t version() const { return take_waiting(), version_; }
 
   // Index of the first sample with x >= value, size() if none. Where samples were coarsened, of the first bucket
   // that starts at or after value.
@@ -89,11 +102,11 @@ class MinMaxPyramid {
 
   void set_budget(std::size_t bytes) { budget_ = bytes; }
   std::size_t budget() const { return budget_; }
-  std::size_t bytes() const { return bytes_; }
+  std::size_t bytes() const { return take_waiting(), bytes_; }
   // Samples at the start of the series that are kept as buckets only.
-  std::size_t coarsened() const { return coarse_end_[0] * SampleChunk::capacity; }
+  std::size_t coarsened() const { return take_waiting(), coarse_end_[0] * SampleChunk::capacity; }
   // True when more is held than the budget because coarsening further would be visible on screen.
-  bool over_budget() const { return budget_ > 0 && bytes_ > budget_; }
+  bool over_budget() const { return take_waiting(), above_budget(); }
 
  private:
   static constexpr std::size_t fanout = 8;
@@ -112,6 +125,9 @@ class MinMaxPyramid {
     for (std::size_t l = 1; l < level; ++l) size *= fanout;
     return size;
   }
+  void take_rows();
+  bool above_budget() const { return budget_ > 0 && bytes_ > budget_; }
+  void add(double x, double y);
   static std::size_t block_bytes(const Block& block);
   const Summary& bucket(std::size_t level, std::size_t index) const;
   void close_bucket(std::size_t level, const Summary& summary);
@@ -128,6 +144,9 @@ class MinMaxPyramid {
   std::size_t count_ = 0, bytes_ = 0, budget_ = 0;
   double last_x_ = 0;
   std::uint64_t version_ = 0;
+  std::shared_ptr<const SampleRows> rows_;
+  std::size_t column_ = 0;
+  std::uint64_t rows_taken_ = 0;
 };
 
 }  // namespace foxhunt::ui

@@ -58,11 +58,11 @@ RunData::RunData(std::size_t budget_bytes, QObject* parent)
 RunData::~RunData() = default;
 
 RunData::Series RunData::steps(int word) const {
-  return steps_.at(static_cast<std::size_t>(word));
+  return steps_->at(static_cast<std::size_t>(word));
 }
 
 RunData::Series RunData::signal(int signal) const {
-  return signals_.at(static_cast<std::size_t>(signal));
+  return signals_->at(static_cast<std::size_t>(signal));
 }
 
 std::vector<std::shared_ptr<const XScale>> RunData::xScales() const {
@@ -74,10 +74,8 @@ void RunData::begin(Source source, const QString& name, const std::filesystem::p
   name_ = name;
   folder_ = folder;
   word_.clear();
-  steps_.clear();
-  signals_.clear();
-  for (int w = 0; w < kStepWords; ++w) steps_.push_back(std::make_shared<MinMaxPyramid>(step_budget(budget_)));
-  for (int s = 0; s < kSignals; ++s) signals_.push_back(std::make_shared<MinMaxPyramid>(signal_budget(budget_)));
+  steps_.emplace(kStepWords, step_budget(budget_));
+  signals_.emplace(kSignals, signal_budget(budget_));
   step_count_ = last_step_ = last_signal_ = bucketed_ = 0;
   snapshot_.reset();
   health_.clear();
@@ -144,18 +142,16 @@ void RunData::appendSteps(std::span<const telemetry::StepRecord> records, double
   // A session that went back: what was drawn stands.
   while (!records.empty() && records.front().step <= last_step_) records = records.subspan(1);
   if (records.empty()) return;
-  // Series by series: each has memory of its own, which is then touched once.
-  for (int w = 0; w < kStepWords; ++w) {
-    MinMaxPyramid& series = *steps_[static_cast<std::size_t>(w)];
-    for (const telemetry::StepRecord& record : records)
-      series.append(static_cast<double>(record.step), telemetry::word_value(record, w));
-  }
+  std::array<double, kStepWords> words;
   for (const telemetry::StepRecord& record : records) {
+    for (int w = 0; w < kStepWords; ++w) words[static_cast<std::size_t>(w)] = telemetry::word_value(record, w);
+    steps_->append(static_cast<double>(record.step), words);
     last_step_ = record.step;
     ++step_count_;
     noteStep(record.step, static_cast<int>(record.fold), static_cast<int>(record.epoch), wall,
              static_cast<double>(record.q_mean), 1);
   }
+  steps_->take_turns();
   Q_EMIT stepsAppended();
 }
 
@@ -166,7 +162,7 @@ void RunData::appendRows(std::span<const StepRow> rows) {
     const double x = row.mean[step_word_step];
     if (!std::isfinite(x) || x <= static_cast<double>(last_step_)) continue;
     for (std::size_t w = 0; w < kStepWords; ++w) {
-      MinMaxPyramid& series = *steps_[w];
+      MinMaxPyramid& series = *steps_->at(w);
       if (row.count > 1) {
         if (std::isfinite(row.min[w])) series.append(x, row.min[w]);
         if (std::isfinite(row.max[w])) series.append(x, row.max[w]);
@@ -184,9 +180,10 @@ void RunData::appendRows(std::span<const StepRow> rows) {
 }
 
 void RunData::appendSignals(std::uint64_t step, std::span<const double> values) {
-  if (step < last_signal_ || values.size() != signals_.size()) return;
+  if (step < last_signal_ || values.size() != signals_->size()) return;
   last_signal_ = step;
-  for (std::size_t s = 0; s < signals_.size(); ++s) signals_[s]->append(static_cast<double>(step), values[s]);
+  signals_->append(static_cast<double>(step), values);
+  signals_->take_turns();
 }
 
 void RunData::setSnapshot(const telemetry::Snapshot& snapshot) {
@@ -206,7 +203,7 @@ void RunData::setSnapshot(const telemetry::Snapshot& snapshot) {
 }
 
 std::optional<int> RunData::epochOfStep(std::uint64_t step) const {
-  const MinMaxPyramid& epochs = *steps_[kernels::step_word_epoch];
+  const MinMaxPyramid& epochs = *steps_->at(kernels::step_word_epoch);
   const std::size_t at = epochs.lower_bound(static_cast<double>(step));
   if (at >= epochs.size() || epochs.x_at(at) != static_cast<double>(step)) return std::nullopt;
   return static_cast<int>(epochs.y_at(at));

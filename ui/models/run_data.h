@@ -13,7 +13,7 @@
 #include "engine/session/session_types.h"
 #include "engine/telemetry/snapshot_reader.h"
 #include "ui/charts/chart_link.h"
-#include "ui/charts/minmax_pyramid.h"
+#include "ui/charts/series_set.h"
 #include "ui/charts/x_scale.h"
 #include "ui/models/run_types.h"
 
@@ -118,7 +118,7 @@ class RunData : public QObject {
   std::size_t budget_;
   QString name_, word_;
   std::filesystem::path folder_;
-  std::vector<std::shared_ptr<MinMaxPyramid>> steps_, signals_;
+  std::optional<SeriesSet> steps_, signals_;  // there from the first begin() on
   std::uint64_t step_count_ = 0, last_step_ = 0, last_signal_ = 0, bucketed_ = 0;
   std::optional<telemetry::Snapshot> snapshot_;
   std::deque<HealthRow> health_;

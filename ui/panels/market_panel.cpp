@@ -92,7 +92,7 @@ void MarketPanel::setData(RunData* run) {
   const auto stale = [this] { stale_ = true; };
   connect(data_, &RunData::checkpointsChanged, this, stale);
   connect(data_, &RunData::statusChanged, this, [this] {
-    if (isVisible()) updateControls();
+    if (isVisible() && busy() != busy_) updateControls();
   });
   connect(data_, &RunData::cleared, this, [this] {
     stale_ = true;
@@ -170,12 +170,16 @@ void MarketPanel::listCheckpoints() {
   updateControls();
 }
 
+bool MarketPanel::busy() const {
+  return context_.bridge != nullptr && context_.bridge->busy() && !view()->running();
+}
+
 void MarketPanel::updateControls() {
-  const bool busy = context_.bridge != nullptr && context_.bridge->busy() && !view()->running();
+  busy_ = busy();
   const bool chosen = choice_->currentIndex() > live_entry;
-  evaluate_->setEnabled(chosen && !busy);
-  evaluate_->setToolTip(busy && chosen ? tr("Possible once the session no longer trains: its device is in use")
-                                       : tr("Runs the chosen checkpoint over the validation window of its fold"));
+  evaluate_->setEnabled(chosen && !busy_);
+  evaluate_->setToolTip(busy_ && chosen ? tr("Possible once the session no longer trains: its device is in use")
+                                        : tr("Runs the chosen checkpoint over the validation window of its fold"));
   hold_->setEnabled(data_->source() == RunData::Source::live && !chosen);
   fit_->setEnabled(chart_->content() != nullptr);
 }

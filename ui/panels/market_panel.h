@@ -36,6 +36,7 @@ class MarketPanel : public Panel {
   void makeControls();
   EvaluationView* view() const { return data_->evaluation(); }
   void listCheckpoints();
+  bool busy() const;  // the session has the device
   void updateControls();
   void showActivity();
   // Lanes are made on another thread.
@@ -56,6 +57,7 @@ class MarketPanel : public Panel {
   EvaluationView::Trace wanted_, shown_;  // being made into lanes; on the chart
   std::vector<std::int32_t> trace_of_;    // place in the trace of each bar of the window; -1: none
   bool stale_ = true;
+  bool busy_ = false;  // as the controls show it
 };
 
 }  // namespace foxhunt::ui

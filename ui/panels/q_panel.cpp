@@ -46,13 +46,6 @@ QPanel::QPanel(const PanelContext& context, const QString& id, const QString& ti
   connect(guard_mode_, &QComboBox::activated, this, &QPanel::setMode);
 }
 
-void QPanel::setData(RunData* run) {
-  CurvePanel::setData(run);
-  for (const auto signal : {&RunData::statusChanged, &RunData::nameChanged, &RunData::resultsChanged})
-    connect(run, signal, this, [this] { showGuard(); });
-  showGuard();
-}
-
 void QPanel::fill(RunData& run) {
   static constexpr int first[] = {kernels::step_word_q_mean_direction, kernels::signal_q_gap_direction,
                                   kernels::signal_spread_direction};

@@ -14,7 +14,6 @@ class QPanel : public CurvePanel {
   Q_OBJECT
  public:
   QPanel(const PanelContext& context, const QString& id, const QString& title, QWidget* parent);
-  void setData(RunData* run) override;
   void refresh() override;
   QString summary() const override;
 
