@@ -34,12 +34,6 @@ std::shared_ptr<Leaving> leaving() {
   return shared;
 }
 
-std::shared_ptr<const SessionStatus> idleStatus() {
-  auto status = std::make_shared<SessionStatus>();
-  status->state = SessionState::idle;
-  return status;
-}
-
 // A session's end joins its worker, which may take seconds, or for ever if the engine hangs.
 void destroyElsewhere(std::unique_ptr<SessionPort> port) {
   if (!port) return;
@@ -141,11 +135,11 @@ void SessionBridge::poll() {
   readSteps(over);
   const auto status = port_->status();
   if (status != status_) {
-    if (status->run_folder != status_->run_folder) {
+    if (status->run_folder.native() != status_->run_folder.native()) {
       data_->setName(QString::fromStdString(status->run_folder.filename().string()), status->run_folder);
     }
     status_ = status;
-    data_->setStatus(*status_);
+    data_->setStatus(status_);
     Q_EMIT statusChanged();
   }
   readCommands();

@@ -66,7 +66,7 @@ TEST(WindowModels, Folds) {
   SessionStatus status;
   status.state = SessionState::training;
   status.fold = 2;
-  data.setStatus(status);
+  data.setStatus(std::make_shared<const SessionStatus>(status));
   EXPECT_EQ(model.index(2, FoldModel::state).data().toString(), QStringLiteral("running"));
 }
 

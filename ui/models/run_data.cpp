@@ -43,6 +43,12 @@ QString label_of(const EventView& event) {
 
 }  // namespace
 
+std::shared_ptr<const SessionStatus> idleStatus() {
+  auto status = std::make_shared<SessionStatus>();
+  status->state = SessionState::idle;
+  return status;
+}
+
 double metricOf(const MetricList& metrics, const std::string& name) {
   for (const auto& [known, value] : metrics) {
     if (known == name) return value;
@@ -83,8 +89,7 @@ void RunData::begin(Source source, const QString& name, const std::filesystem::p
   epochs_.clear();
   folds_.clear();
   checkpoints_.clear();
-  status_ = SessionStatus{};
-  status_.state = SessionState::idle;
+  status_ = idleStatus();
   configuration_ = nullptr;
   plan_.reset();
   evaluation_->clear();
@@ -247,9 +252,10 @@ void RunData::setCheckpoints(std::vector<CheckpointView> checkpoints) {
   Q_EMIT checkpointsChanged();
 }
 
-void RunData::setStatus(const SessionStatus& status, const QString& word) {
-  const bool moved = status.state != status_.state || status.fold != status_.fold || status.epoch != status_.epoch;
-  status_ = status;
+void RunData::setStatus(std::shared_ptr<const SessionStatus> status, const QString& word) {
+  const bool moved =
+      status->state != status_->state || status->fold != status_->fold || status->epoch != status_->epoch;
+  status_ = std::move(status);
   word_ = word;
   if (moved) {
     updateFolds();
@@ -259,7 +265,7 @@ void RunData::setStatus(const SessionStatus& status, const QString& word) {
 }
 
 void RunData::updateFolds() {
-  const SessionState s = status_.state;
+  const SessionState s = status_->state;
   const bool running = s == SessionState::training || s == SessionState::paused || s == SessionState::validating;
   for (std::size_t i = 0; i < folds_.size(); ++i) {
     FoldView& fold = folds_[i];
@@ -273,19 +279,19 @@ void RunData::updateFolds() {
       if (std::isfinite(sharpe) && sharpe > fold.best_sharpe.value_or(-INFINITY)) fold.best_sharpe = sharpe;
       if (std::isfinite(net) && net > fold.best_net.value_or(-INFINITY)) fold.best_net = net;
     }
-    if (running && status_.fold == static_cast<int>(i)) {
+    if (running && status_->fold == static_cast<int>(i)) {
       fold.state = FoldState::running;
     } else if (fold.epochs_done == 0) {
       fold.state = FoldState::waiting;
     } else {
-      fold.state = status_.epochs > 0 && fold.epochs_done < status_.epochs ? FoldState::partial : FoldState::done;
+      fold.state = status_->epochs > 0 && fold.epochs_done < status_->epochs ? FoldState::partial : FoldState::done;
     }
   }
 }
 
 QString RunData::stateWord() const {
   if (!word_.isEmpty()) return word_;
-  switch (status_.state) {
+  switch (status_->state) {
     case SessionState::idle:
       return tr("Idle");
     case SessionState::preparing:

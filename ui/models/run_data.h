@@ -21,6 +21,9 @@ namespace foxhunt::ui {
 
 class EvaluationView;
 
+// That of no session.
+std::shared_ptr<const SessionStatus> idleStatus();
+
 class RunData : public QObject {
   Q_OBJECT
  public:
@@ -56,7 +59,7 @@ class RunData : public QObject {
   const std::vector<std::shared_ptr<const EpochView>>& epochs() const { return epochs_; }  // by fold, then epoch
   const std::vector<FoldView>& folds() const { return folds_; }
   const std::vector<CheckpointView>& checkpoints() const { return checkpoints_; }  // oldest first
-  const SessionStatus& status() const { return status_; }
+  const SessionStatus& status() const { return *status_; }
   QString stateWord() const;  // "Training", also of stored runs ("Interrupted")
   const nlohmann::ordered_json& configuration() const { return configuration_; }  // resolved; null without a run
   GuardView guard() const;
@@ -91,7 +94,7 @@ class RunData : public QObject {
   void setPlan(std::shared_ptr<const SessionPlan> plan);
   void setCheckpoints(std::vector<CheckpointView> checkpoints);
   // `word` overrides the state's own, for states that only stored runs have.
-  void setStatus(const SessionStatus& status, const QString& word = {});
+  void setStatus(std::shared_ptr<const SessionStatus> status, const QString& word = {});
 
  Q_SIGNALS:
   void cleared();        // all of it, series pointers included
@@ -126,7 +129,7 @@ class RunData : public QObject {
   std::vector<std::shared_ptr<const EpochView>> epochs_;
   std::vector<FoldView> folds_;
   std::vector<CheckpointView> checkpoints_;
-  SessionStatus status_;
+  std::shared_ptr<const SessionStatus> status_;  // never null
   nlohmann::ordered_json configuration_;
   std::shared_ptr<const SessionPlan> plan_;
   EvaluationView* evaluation_;

@@ -121,7 +121,7 @@ bool StoredRunReading::status() {
     }
     SessionStatus now = status;
     now.step = std::max<std::uint64_t>(now.step, run.data_->lastStep());
-    run.data_->setStatus(now, word);
+    run.data_->setStatus(std::make_shared<const SessionStatus>(now), word);
   });
 }
 
