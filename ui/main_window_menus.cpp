@@ -1,4 +1,5 @@
 // Menus, shortcuts and the dialogs behind them. Every command is an action, found by its id.
+#include <QActionGroup>
 #include <QApplication>
 #include <QDesktopServices>
 #include <QDialog>

@@ -10,14 +10,6 @@ namespace {
 
 using namespace test;
 
-void expect_identical(const std::filesystem::path& a, const std::filesystem::path& b) {
-  const auto result = compare_files(SafetensorsFile::open(a), SafetensorsFile::open(b));
-  EXPECT_TRUE(result.missing.empty() && result.extra.empty() && result.reshaped.empty());
-  for (const auto& t : result.tensors) EXPECT_TRUE(t.identical) << t.name << " differs by up to " << t.max_abs;
-  EXPECT_GT(result.tensors.size(), 380u);
-  EXPECT_TRUE(result.identical);
-}
-
 class Determinism : public ::testing::Test {
  protected:
   void SetUp() override {

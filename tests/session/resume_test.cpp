@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "engine/base/error.h"
-#include "engine/checkpoint/compare.h"
 #include "engine/run/run_reader.h"
 #include "engine/session/checkpoint_load.h"
 #include "tests/session/session_fixture.h"
@@ -18,12 +17,6 @@ Config four_epochs() {
   c.folds.count = 1;
   c.training.epochs = 4;
   return c;
-}
-
-void expect_identical(const std::filesystem::path& a, const std::filesystem::path& b) {
-  const auto result = compare_files(SafetensorsFile::open(a), SafetensorsFile::open(b));
-  for (const auto& t : result.tensors) EXPECT_TRUE(t.identical) << t.name << " differs by up to " << t.max_abs;
-  EXPECT_TRUE(result.identical) << a << " and " << b;
 }
 
 class Resume : public ::testing::Test {

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "engine/base/clock.h"
+#include "engine/checkpoint/compare.h"
 #include "engine/checkpoint/safetensors.h"
 #include "engine/config/load_config.h"
 #include "engine/session/session.h"
@@ -50,6 +51,15 @@ inline SessionOptions options_in(const std::filesystem::path& folder) {
   SessionOptions o;
   o.run_folder = folder;
   return o;
+}
+
+// Two full checkpoints of the same tensors, bit for bit.
+inline void expect_identical(const std::filesystem::path& a, const std::filesystem::path& b) {
+  const auto result = compare_files(SafetensorsFile::open(a), SafetensorsFile::open(b));
+  EXPECT_TRUE(result.missing.empty() && result.extra.empty() && result.reshaped.empty());
+  for (const auto& t : result.tensors) EXPECT_TRUE(t.identical) << t.name << " differs by up to " << t.max_abs;
+  EXPECT_GT(result.tensors.size(), 380u) << "of a full checkpoint";
+  EXPECT_TRUE(result.identical) << a << " and " << b;
 }
 
 // Waits for a condition on the status, at most `seconds`.

@@ -12,13 +12,13 @@
 #include <random>
 
 #include "engine/base/error.h"
+#include "ui/charts/chart_types.h"
 #include "ui/charts/lane_chart.h"
 #include "ui/theme.h"
 
 namespace foxhunt::ui::test {
 namespace {
 
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 // Bars around 100, each a minute.
 LaneData flatBars(std::size_t n) {

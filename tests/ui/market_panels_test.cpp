@@ -25,7 +25,6 @@
 namespace foxhunt::ui::test {
 namespace {
 
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 std::vector<TradeView> someTrades() {
   return {{2000, 2600, -4, 101, 99, 180, 10, 20, kernels::fill_stop},

@@ -11,6 +11,10 @@ class QPainter;
 
 namespace foxhunt::ui {
 
+// Distances that all charts share, in logical pixels: margins at the side and at the top, a row of title or legend, the
+// labels below the x axis.
+inline constexpr double chart_side = 10, chart_top = 6, chart_row = 17, chart_axis_height = 20;
+
 // Shapes tell series apart without colour: circle, square, triangle, diamond; filled, and hollow from the fifth on.
 void drawSeriesShape(QPainter& painter, const QPointF& at, double radius, int index, const QColor& color);
 

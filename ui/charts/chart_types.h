@@ -4,11 +4,15 @@
 #include <QColor>
 #include <QString>
 #include <cstdint>
+#include <limits>
 #include <optional>
 
 #include "ui/theme.h"
 
 namespace foxhunt::ui {
+
+// No value: a gap in a curve, a dash in a table.
+inline constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 // How a series is named and explained. Unit and meaning come from the signal tables.
 struct SeriesInfo {

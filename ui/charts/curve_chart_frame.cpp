@@ -11,7 +11,7 @@
 namespace foxhunt::ui {
 namespace {
 
-constexpr double side = 10, row = 17, lane_height = 14, axis_height = 20;
+constexpr double lane_height = 14;
 constexpr std::size_t percentile_samples = 4096;
 
 // As many ticks as fit without their labels touching.
@@ -74,7 +74,7 @@ void CurveChart::buildFrame(CurveFrame& frame, const QSizeF& size, double dpr, d
     chooseY(frame, 0);
     double widest = 0;
     for (const Tick& tick : frame.y_ticks) widest = std::max(widest, smallWidth(tick.label));
-    const double needed = std::ceil(widest) + side + 8;
+    const double needed = std::ceil(widest) + chart_side + 8;
     if (needed <= frame.gutter) break;
     frame.gutter = needed;
   }
@@ -84,37 +84,37 @@ void CurveChart::buildFrame(CurveFrame& frame, const QSizeF& size, double dpr, d
 }
 
 void CurveChart::layOut(CurveFrame& frame) const {
-  const double right = frame.size.width() - side;
+  const double right = frame.size.width() - chart_side;
   double top = 6;
   const double badge_width = std::ceil(smallWidth(frame.badge_text)) + (frame.badge_text.isEmpty() ? 0 : 2);
   // A narrow chart shows its title rather than its badge; the tooltip has the badge.
   const double title_width = QFontMetricsF(theme().title_font).horizontalAdvance(title_);
-  const bool badge_fits = badge_width + (title_visible_ ? title_width : 120) + 3 * side < frame.size.width();
-  frame.badge = badge_fits ? QRectF(right - badge_width, top, badge_width, row) : QRectF();
-  const double free_right = badge_fits ? right - badge_width - side : right;
-  frame.title = title_visible_ ? QRectF(side, top, free_right - side, row) : QRectF();
-  if (title_visible_) top += row + 3;
+  const bool badge_fits = badge_width + (title_visible_ ? title_width : 120) + 3 * chart_side < frame.size.width();
+  frame.badge = badge_fits ? QRectF(right - badge_width, top, badge_width, chart_row) : QRectF();
+  const double free_right = badge_fits ? right - badge_width - chart_side : right;
+  frame.title = title_visible_ ? QRectF(chart_side, top, free_right - chart_side, chart_row) : QRectF();
+  if (title_visible_) top += chart_row + 3;
   frame.lane.setTop(top);
   // Every series has its place in the legend before the badge has one: the tooltip has the badge.
   const double beside_badge = title_visible_ ? right : free_right;
   int missing = 0;
   for (const double widest : {220.0, 100.0}) {
-    missing = layOutLegend(frame, side, beside_badge, widest);
+    missing = layOutLegend(frame, chart_side, beside_badge, widest);
     if (missing == 0) break;
   }
   for (const double widest : {220.0, 100.0, 64.0}) {
     if (missing == 0) break;
     if (!title_visible_) frame.badge = QRectF();
-    missing = layOutLegend(frame, side, right, widest);
+    missing = layOutLegend(frame, chart_side, right, widest);
   }
   double legend_bottom = top;
   for (const QRectF& entry : frame.legend) legend_bottom = std::max(legend_bottom, entry.bottom());
-  if (series_.empty() && !title_visible_) legend_bottom += row;
+  if (series_.empty() && !title_visible_) legend_bottom += chart_row;
   frame.lane = QRectF(frame.gutter, legend_bottom + 2, right - frame.gutter, lane_height);
   const double plot_top = std::round(frame.lane.bottom() + 1);
   frame.plot =
       QRectF(std::round(frame.gutter), plot_top, std::max(1.0, std::floor(right - 4) - std::round(frame.gutter)),
-             std::max(1.0, std::floor(frame.size.height() - axis_height - 2) - plot_top));
+             std::max(1.0, std::floor(frame.size.height() - chart_axis_height - 2) - plot_top));
 }
 
 // Names are cut at `widest`. Returns how many entries found no place.
@@ -131,15 +131,15 @@ int CurveChart::layOutLegend(CurveFrame& frame, double left, double right, doubl
     if (x > left && x + width > right && used < rows) {
       ++used;
       x = left;
-      y += row;
+      y += chart_row;
     }
     const double room = right - x - (used == rows && !last ? 34 : 0);  // for "+n"
     if (width > room && (x > left || room < 40)) {
       frame.hidden_entries = static_cast<int>(series_.size() - i);
-      frame.more = QRectF(std::min(x, right - 34), y, 34, row);
+      frame.more = QRectF(std::min(x, right - 34), y, 34, chart_row);
       return frame.hidden_entries;
     }
-    frame.legend[i] = QRectF(x, y, std::min(width, room), row);
+    frame.legend[i] = QRectF(x, y, std::min(width, room), chart_row);
     x += width + 10;
   }
   return 0;

@@ -9,13 +9,14 @@
 #include <cmath>
 
 #include "ui/charts/chart_export.h"
+#include "ui/charts/chart_parts.h"
 #include "ui/charts/format.h"
 #include "ui/theme.h"
 
 namespace foxhunt::ui {
 namespace {
 
-constexpr double top_margin = 6, header = 20, right = 12, axis_height = 20, strip_height = 9, lane_gap = 6;
+constexpr double header = 20, right = 12, strip_height = 9, lane_gap = 6;
 constexpr double price_weight = 3.2, least_price = 48, least_lane = 28;
 constexpr std::size_t most_undo = 100;
 constexpr double candle_width = 5;  // logical pixels that a candle takes at least
@@ -185,7 +186,7 @@ LaneChart::Layout LaneChart::layoutFor(const QSizeF& size) const {
   for (std::size_t i = 0; i < count; ++i) {
     if (!hidden_.contains(static_cast<int>(i))) shown.push_back(i);
   }
-  const double top = top_margin + header, height = std::max(1.0, size.height() - top - axis_height);
+  const double top = chart_top + header, height = std::max(1.0, size.height() - top - chart_axis_height);
   const bool strip = content_ && !content_->data().strip.empty();
   const auto needed = [&] {
     return least_price + static_cast<double>(shown.size()) * (least_lane + lane_gap) + (strip ? strip_height + 2 : 0);

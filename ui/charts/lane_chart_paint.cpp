@@ -6,13 +6,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ui/charts/chart_parts.h"
 #include "ui/charts/lane_chart.h"
 #include "ui/theme.h"
 
 namespace foxhunt::ui {
 namespace {
 
-constexpr double side = 10, row = 17, top_margin = 6;
 constexpr double marker_room = 7;  // pixels of the plot that a marker needs to be drawn as a shape
 constexpr int rising = 6, falling = 7, buys = 2, sells = 0;  // of Theme::series
 
@@ -75,19 +75,19 @@ void LaneChart::paintAll(QPainter& painter, const QSizeF& size) const {
 
 void LaneChart::paintHeader(QPainter& painter, const QSizeF& size) const {
   const QFontMetricsF title_metrics(theme().title_font), metrics(theme().small_font);
-  const double room = size.width() - 2 * side;
+  const double room = size.width() - 2 * chart_side;
   const double title_width = std::min(title_metrics.horizontalAdvance(title_) + 2, room);
   painter.setFont(theme().title_font);
   painter.setPen(theme().text);
-  painter.drawText(QRectF(side, top_margin, title_width, row), Qt::AlignLeft | Qt::AlignVCenter,
+  painter.drawText(QRectF(chart_side, chart_top, title_width, chart_row), Qt::AlignLeft | Qt::AlignVCenter,
                    title_metrics.elidedText(title_, Qt::ElideRight, title_width));
   const double left = room - title_width - 12;
   const QString text = badge();
   // A badge that does not fit is left out: it is in the summary too.
   if (text.isEmpty() || metrics.horizontalAdvance(text) > left) return;
   painter.setPen(theme().muted);
-  drawSmallText(painter, QRectF(size.width() - side - left, top_margin, left, row), Qt::AlignRight | Qt::AlignVCenter,
-                text);
+  drawSmallText(painter, QRectF(size.width() - chart_side - left, chart_top, left, chart_row),
+                Qt::AlignRight | Qt::AlignVCenter, text);
 }
 
 void LaneChart::paintScale(QPainter& painter, const QRectF& lane, const Scale& scale) const {

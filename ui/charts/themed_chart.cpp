@@ -8,14 +8,10 @@
 #include <cmath>
 
 #include "ui/charts/chart_export.h"
+#include "ui/charts/chart_parts.h"
 #include "ui/theme.h"
 
 namespace foxhunt::ui {
-namespace {
-
-constexpr double side = 10, row = 17, top_margin = 6;
-
-}  // namespace
 
 ThemedChart::ThemedChart(const QString& title, QWidget* parent)
     : QChartView(parent), title_(title), x_axis_(new QValueAxis(this)), y_axis_(new QValueAxis(this)) {
@@ -73,8 +69,8 @@ void ThemedChart::setAxes(double x_low, double x_high, std::vector<Tick> x_ticks
 }
 
 void ThemedChart::place() {
-  double top = top_margin + (title_visible_ || !badge_.isEmpty() ? row + 3 : 0);
-  if (!legend_.empty()) top += row + 6;
+  double top = chart_top + (title_visible_ || !badge_.isEmpty() ? chart_row + 3 : 0);
+  if (!legend_.empty()) top += chart_row + 6;
   plot_ = QRectF(gutters_.left, top + 4, std::max(1.0, width() - gutters_.left - gutters_.right),
                  std::max(1.0, height() - gutters_.bottom - 4 - top));
   chart()->setPlotArea(plot_);
@@ -108,19 +104,19 @@ void ThemedChart::drawBackground(QPainter* painter, const QRectF& rect) {
 
 void ThemedChart::paintLegend(QPainter& painter, double top) {
   const QFontMetricsF metrics(theme().small_font);
-  double x = side;
+  double x = chart_side;
   for (std::size_t i = 0; i < legend_.size(); ++i) {
     const double width = metrics.horizontalAdvance(legend_[i].name) + 2;
-    if (x + 20 + width > this->width() - side) {
+    if (x + 20 + width > this->width() - chart_side) {
       painter.setPen(theme().muted);
-      painter.drawText(QRectF(x, top, 40, row), Qt::AlignLeft | Qt::AlignVCenter,
+      painter.drawText(QRectF(x, top, 40, chart_row), Qt::AlignLeft | Qt::AlignVCenter,
                        QStringLiteral("+%1").arg(legend_.size() - i));
       return;
     }
     painter.setRenderHint(QPainter::Antialiasing);
-    drawSeriesShape(painter, {x + 7, std::round(top + row / 2)}, 4, static_cast<int>(i), legend_[i].color);
+    drawSeriesShape(painter, {x + 7, std::round(top + chart_row / 2)}, 4, static_cast<int>(i), legend_[i].color);
     painter.setPen(theme().text);
-    painter.drawText(QRectF(x + 18, top, width, row), Qt::AlignLeft | Qt::AlignVCenter, legend_[i].name);
+    painter.drawText(QRectF(x + 18, top, width, chart_row), Qt::AlignLeft | Qt::AlignVCenter, legend_[i].name);
     x += 18 + width + 14;
   }
 }
@@ -128,24 +124,24 @@ void ThemedChart::paintLegend(QPainter& painter, double top) {
 void ThemedChart::drawForeground(QPainter* painter, const QRectF&) {
   painter->save();
   const QFontMetricsF metrics(theme().small_font), title_metrics(theme().title_font);
-  double top = top_margin;
+  double top = chart_top;
   const double badge_width = badge_.isEmpty() ? 0 : metrics.horizontalAdvance(badge_) + 2;
   const bool badge_fits =
-      badge_width + (title_visible_ ? title_metrics.horizontalAdvance(title_) : 0) + 3 * side < width();
-  const double title_room = width() - 2 * side - (badge_fits && badge_width > 0 ? badge_width + side : 0);
+      badge_width + (title_visible_ ? title_metrics.horizontalAdvance(title_) : 0) + 3 * chart_side < width();
+  const double title_room = width() - 2 * chart_side - (badge_fits && badge_width > 0 ? badge_width + chart_side : 0);
   if (title_visible_) {
     painter->setFont(theme().title_font);
     painter->setPen(theme().text);
-    painter->drawText(QRectF(side, top, title_room, row), Qt::AlignLeft | Qt::AlignVCenter,
+    painter->drawText(QRectF(chart_side, top, title_room, chart_row), Qt::AlignLeft | Qt::AlignVCenter,
                       title_metrics.elidedText(title_, Qt::ElideRight, title_room));
   }
   painter->setFont(theme().small_font);
   if (badge_fits) {
     painter->setPen(theme().muted);
-    painter->drawText(QRectF(width() - side - badge_width, top, badge_width, row), Qt::AlignRight | Qt::AlignVCenter,
-                      badge_);
+    painter->drawText(QRectF(width() - chart_side - badge_width, top, badge_width, chart_row),
+                      Qt::AlignRight | Qt::AlignVCenter, badge_);
   }
-  if (title_visible_ || !badge_.isEmpty()) top += row + 3;
+  if (title_visible_ || !badge_.isEmpty()) top += chart_row + 3;
   paintLegend(*painter, top);
   painter->setRenderHint(QPainter::Antialiasing, false);
   painter->setPen(theme().muted);

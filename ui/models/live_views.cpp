@@ -10,8 +10,6 @@
 namespace foxhunt::ui {
 namespace {
 
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-
 double seconds(market::Time time) {
   return static_cast<double>(time) / 1e9;
 }

@@ -7,11 +7,10 @@
 #include <limits>
 
 #include "kernels/environment_types.h"
+#include "ui/charts/chart_types.h"
 
 namespace foxhunt::ui {
 namespace {
-
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 class LaneWords {
   Q_DECLARE_TR_FUNCTIONS(foxhunt::ui::LaneWords)

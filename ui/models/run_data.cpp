@@ -12,7 +12,6 @@ namespace {
 
 using kernels::kSignals;
 using kernels::kStepWords;
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 // Three quarters of the budget for the 40 words of every step, the rest for the slower signals.
 std::size_t step_budget(std::size_t budget) {

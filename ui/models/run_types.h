@@ -11,6 +11,7 @@
 
 #include "engine/market/folds.h"
 #include "kernels/telemetry_types.h"
+#include "ui/charts/chart_types.h"
 
 namespace foxhunt::ui {
 
@@ -36,9 +37,9 @@ struct TradeView {
   double entry_time = 0, exit_time = 0;  // seconds since 1970 UTC, closes of the bars
   double contracts = 0;                  // traded, both sides; negative: short
   double entry_price = 0, exit_price = 0, net = 0;
-  std::int64_t bars = 0;                                    // held
-  double costs = std::numeric_limits<double>::quiet_NaN();  // currency; NaN where the run does not say
-  int why = 0;                                              // kernels::FillKind of the closing fill; 0: not recorded
+  std::int64_t bars = 0;  // held
+  double costs = kNone;   // currency; NaN where the run does not say
+  int why = 0;            // kernels::FillKind of the closing fill; 0: not recorded
 };
 
 // One validation.

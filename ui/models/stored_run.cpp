@@ -21,7 +21,6 @@ constexpr std::int64_t kRowsABatch = 500;
 constexpr std::size_t kBatchesPending = 8;
 constexpr double kFollowSeconds = 0.5;
 constexpr qint64 kFrameMilliseconds = 8;
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 double number(const RunRecord& row, const char* column) {
   const RunValue value = value_of(row, column);

@@ -7,12 +7,12 @@
 #include <cmath>
 #include <limits>
 
+#include "ui/charts/chart_types.h"
 #include "ui/charts/format.h"
 
 namespace foxhunt::ui {
 namespace {
 
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t curve_bytes = 1u << 20;
 
 double percent(const std::optional<double>& share) {

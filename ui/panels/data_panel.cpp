@@ -21,7 +21,7 @@ namespace {
 
 // Of the panel, from which chart and tables are shown beside or above one another.
 constexpr int both_width = 860, both_height = 360;
-constexpr int state_width = 520;
+constexpr int words_width = 520;
 
 }  // namespace
 
@@ -256,7 +256,7 @@ void DataPanel::showPage() {
 
 void DataPanel::resizeEvent(QResizeEvent* event) {
   Panel::resizeEvent(event);
-  state_->setVisible(width() >= state_width || task_.running());
+  state_->setVisible(width() >= words_width || task_.running());
   choosePage();
   showPage();
 }

@@ -16,8 +16,8 @@
 namespace foxhunt::ui {
 namespace {
 
-constexpr int wide_enough = 1000;  // pixels in which table and editor stand side by side
-constexpr int low = 330;           // pixels below which they do not stand one above the other
+constexpr int side_by_side_width = 1000;  // pixels in which table and editor stand side by side
+constexpr int low = 330;                  // pixels below which they do not stand one above the other
 
 QStringList rulesOf(const nlohmann::ordered_json& configuration) {
   QStringList texts;
@@ -263,12 +263,12 @@ void RulesPanel::updateState() {
 
 void RulesPanel::resizeEvent(QResizeEvent* event) {
   Panel::resizeEvent(event);
-  splitter_->setOrientation(width() >= wide_enough ? Qt::Horizontal : Qt::Vertical);
+  splitter_->setOrientation(width() >= side_by_side_width ? Qt::Horizontal : Qt::Vertical);
   arrange();
 }
 
 void RulesPanel::arrange() {
-  const bool together = height() >= low || width() >= wide_enough, any = currentSourceRow(table_) >= 0;
+  const bool together = height() >= low || width() >= side_by_side_width, any = currentSourceRow(table_) >= 0;
   edit_->setVisible(!together && page_->current() == 0);
   list_->setVisible(together || !edit_->isChecked());
   editor_area_->setVisible(any && (together || edit_->isChecked()));

@@ -15,7 +15,7 @@ namespace foxhunt::ui {
 namespace {
 
 constexpr int slot_role = Qt::UserRole;
-constexpr int wide_enough = 520;  // pixels in which chart and list stand side by side
+constexpr int list_beside_width = 520;  // pixels in which chart and list stand side by side
 
 }  // namespace
 
@@ -131,7 +131,7 @@ void SignalsPanel::resizeEvent(QResizeEvent* event) {
 }
 
 void SignalsPanel::arrange() {
-  const bool wide = width() >= wide_enough;
+  const bool wide = width() >= list_beside_width;
   narrow_row_->setVisible(!wide);
   chart_->setVisible(wide || !choose_->isChecked());
   side_->setVisible(wide || choose_->isChecked());

@@ -13,7 +13,7 @@
 namespace foxhunt::ui {
 namespace {
 
-constexpr int as_in_market = 0, first_epoch = 1;  // of the list
+constexpr int as_in_market = 0, epochs_from = 1;  // of the list
 constexpr int totals_width = 520;                 // of the panel, from which the line of totals is shown whole
 
 }  // namespace
@@ -105,12 +105,12 @@ void TradesPanel::listEpochs() {
   filling_ = true;
   const QVariant kept = choice_->currentData();
   const auto& epochs = data_->epochs();
-  while (choice_->count() > first_epoch + static_cast<int>(epochs.size())) choice_->removeItem(choice_->count() - 1);
+  while (choice_->count() > epochs_from + static_cast<int>(epochs.size())) choice_->removeItem(choice_->count() - 1);
   for (std::size_t i = 0; i < epochs.size(); ++i) {
     const EpochView& epoch = *epochs[i];
     const QString text = epoch.best ? tr("Fold %1, epoch %2 · best").arg(epoch.fold + 1).arg(epoch.epoch + 1)
                                     : tr("Fold %1, epoch %2").arg(epoch.fold + 1).arg(epoch.epoch + 1);
-    const int at = first_epoch + static_cast<int>(i);
+    const int at = epochs_from + static_cast<int>(i);
     if (at >= choice_->count()) choice_->addItem(text);
     choice_->setItemText(at, text);
     choice_->setItemData(at, QPoint(epoch.fold, epoch.epoch));
