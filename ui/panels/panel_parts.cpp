@@ -63,7 +63,7 @@ SortedTable sortedTable(QAbstractItemModel* model, const QString& accessible_nam
   QHeaderView* header = table.view->horizontalHeader();
   header->setHighlightSections(false);
   header->setMinimumSectionSize(36);
-  header->setResizeContentsPrecision(50);  // rows that are measured: all of a long table would block the window
+  header->setResizeContentsPrecision(20);  // rows that are measured: all of a long table would block the window
   header->setSortIndicator(-1, Qt::AscendingOrder);
   header->setStretchLastSection(true);
   table.proxy->sort(-1);
