@@ -48,12 +48,16 @@ architectures() {
   echo "${found:-90}"
 }
 
-# Configures build/release with the options given, and builds all of it.
+# Configures build/release, the quick way unless it exists and says otherwise, and builds the targets given, all without any.
 build_release() {
   # Precompiled headers are cacheable only so.
   export CCACHE_SLOPPINESS=pch_defines,time_macros
   say "configuring"
-  cmake --preset release "$@"
+  if [ -e build/release/CMakeCache.txt ]; then
+    cmake --preset release
+  else
+    cmake --preset release -DFOXHUNT_CUDA_ARCHITECTURES="$(architectures)" -DFOXHUNT_QUICK_BUILD=ON
+  fi
   say "building with $(jobs) jobs"
-  cmake --build --preset release --parallel "$(jobs)"
+  cmake --build --preset release --parallel "$(jobs)" ${1:+--target "$@"}
 }
