@@ -167,6 +167,8 @@ struct WindowRig {
     window->resize(1600, 950);
     window->show();
     window->activateWindow();
+    // Keys go to the active window alone; a display server makes it that some time after it is shown.
+    ASSERT_TRUE(QTest::qWaitForWindowActive(window.get(), 20000));
     QTest::qWait(50);
   }
   bool spin(const std::function<bool()>& condition, double seconds = 60) {
