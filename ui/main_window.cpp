@@ -60,12 +60,14 @@ MainWindow::MainWindow(WindowOptions options, QWidget* parent)
   setDockOptions(AnimatedDocks | AllowNestedDocks | AllowTabbedDocks);
   setTabPosition(Qt::AllDockWidgetAreas, QTabWidget::North);
   setAcceptDrops(true);
-  resize(1600, 950);
   useResources();
   makePanels();
   makeMenus();
   makeBars();
+  // The narrow layout first: the wide one's least width would hold a window that is then asked to be small.
+  resize(1280, 800);
   applyDefaultLayout();
+  resize(1600, 950);
   loadSettings();
   save_timer_->setSingleShot(true);
   save_timer_->setInterval(2000);
@@ -369,10 +371,13 @@ void MainWindow::loadSettings() {
   if (!problem.isEmpty()) showMessage(QStringLiteral("warning"), problem);
   setThemeChoice(settings_.theme);
   if (!settings_.geometry.isEmpty()) restoreGeometry(settings_.geometry);
-  if (!settings_.state.isEmpty() && !restoreState(settings_.state)) {
-    applyDefaultLayout();
-    showMessage(QStringLiteral("warning"),
-                tr("The remembered layout does not fit this program; the default one is shown."));
+  if (!settings_.state.isEmpty()) {
+    default_layout_ = false;
+    if (!restoreState(settings_.state)) {
+      applyDefaultLayout();
+      showMessage(QStringLiteral("warning"),
+                  tr("The remembered layout does not fit this program; the default one is shown."));
+    }
   }
   if (settings_.configuration.isEmpty()) return;
   try {

@@ -61,9 +61,10 @@ class MainWindow : public QMainWindow {
   // In the Market panel, which comes to the front.
   void evaluate(const QString& checkpoint);
   void bringToFront(const QString& panel);
-  // False, with a message, when there is no layout of that name. "default" is the shipped one.
+  // False, with a message, when there is no layout of that name. "default" is the shipped one for the window's width.
   bool applyLayout(const QString& name);
   void saveLayout(const QString& name);
+  void setVisible(bool visible) override;
   void setThemeChoice(ThemeChoice choice);
   void showMessage(const QString& severity, const QString& sentence);
   // Ends the session without a question and closes when it has ended.
@@ -119,6 +120,7 @@ class MainWindow : public QMainWindow {
   // window_layout.cpp
   void useResources();
   void applyDefaultLayout();
+  bool narrow() const;
 
   WindowOptions options_;
   SettingsStore store_;
@@ -142,6 +144,7 @@ class MainWindow : public QMainWindow {
   QTimer* save_timer_;
   QThreadPool settings_writer_;
   int frames_ = 0;
+  bool default_layout_ = true, narrow_layout_ = false;  // neither loaded nor named; the one for narrow windows
   std::size_t events_told_ = 0;
   QString history_problem_;
   SessionState state_of_actions_ = SessionState::idle;  // that updateActions() saw

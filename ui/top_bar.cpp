@@ -15,6 +15,7 @@
 
 #include "engine/base/clock.h"
 #include "ui/charts/format.h"
+#include "ui/models/health_model.h"
 #include "ui/session_bridge.h"
 
 namespace foxhunt::ui {
@@ -144,9 +145,11 @@ TopBar::TopBar(const QList<QAction*>& actions, QAction* stop, QAction* more, QWi
   row->setContentsMargins(6, 2, 6, 2);
   row->setSpacing(6);
   auto* state_box = new QWidget(this);
-  state_box->setFixedWidth(190);
+  state_box->setMinimumWidth(150);
+  state_box->setMaximumWidth(190);
+  state_box->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
   addState(state_box);
-  row->addWidget(state_box);
+  row->addWidget(state_box, 3);
   const auto button = [&](QAction* action) {
     auto* made = new QToolButton(this);
     made->setDefaultAction(action);
@@ -188,7 +191,7 @@ void TopBar::addState(QWidget* parent) {
 void TopBar::addProgress() {
   auto* row = static_cast<QHBoxLayout*>(layout());
   auto* box = new QWidget(this);
-  box->setMinimumWidth(260);
+  box->setMinimumWidth(200);
   box->setMaximumWidth(460);
   auto* grid = new QGridLayout(box);
   grid->setContentsMargins(0, 0, 0, 0);
@@ -233,6 +236,30 @@ void TopBar::addGuard() {
   grid->addWidget(guard_, 0, 1);
   grid->addWidget(trip_, 1, 1);
   row->addWidget(guard_box_);
+  health_box_ = new QWidget(this);
+  health_box_->setToolTip(tr("Words of HealthDiag outside their healthy ranges; the Health panel lists them first"));
+  auto* health = new QGridLayout(health_box_);
+  health->setContentsMargins(6, 0, 2, 0);
+  health->setHorizontalSpacing(8);
+  health->setVerticalSpacing(0);
+  health_lamp_ = new LampWidget(health_box_);
+  health_ = label(nullptr, health_box_, QStringLiteral("unhealthyCount"));
+  auto* word = label("muted", health_box_, QStringLiteral("unhealthyWord"));
+  word->setText(tr("unhealthy"));
+  health->addWidget(health_lamp_, 0, 0, 2, 1);
+  health->addWidget(health_, 0, 1);
+  health->addWidget(word, 1, 1);
+  row->addWidget(health_box_);
+}
+
+void TopBar::showHealth(const RunData& run_data) {
+  const auto& snapshot = run_data.snapshot();
+  const bool any = snapshot && snapshot->health_snapshots > 0;
+  health_box_->setVisible(run_data.source() != RunData::Source::none);
+  const int bad = any ? HealthModel::unhealthyCount(snapshot->health) : 0;
+  health_lamp_->setLamp(!any ? Lamp::idle : bad > 0 ? Lamp::warning : Lamp::ok);
+  health_->setText(any ? formatCount(bad) : QStringLiteral("–"));
+  health_->setAccessibleName(any ? tr("%n word(s) unhealthy", nullptr, bad) : tr("health not known yet"));
 }
 
 void TopBar::show(const RunData& run_data, const SessionBridge& bridge) {
@@ -248,6 +275,7 @@ void TopBar::show(const RunData& run_data, const SessionBridge& bridge) {
   setElided(run_, run + mode, run_data.name() + mode);
   showProgress(status, live);
   showGuard(run_data);
+  showHealth(run_data);
   if (bridge.commands().empty()) {
     command_->clear();
     last_command_.clear();
@@ -318,9 +346,23 @@ bool TopBar::showsCommand() const {
   return !command_box_->isHidden();
 }
 
+QSize TopBar::minimumSizeHint() const {
+  int width = layout()->contentsMargins().left() + layout()->contentsMargins().right();
+  int height = 0;
+  for (int i = 0; i < layout()->count(); ++i) {
+    QWidget* widget = layout()->itemAt(i)->widget();
+    if (widget == nullptr || widget == command_box_) continue;
+    const QSize least = widget->minimumSizeHint().expandedTo(widget->minimumSize());
+    width += least.width() + layout()->spacing();
+    height = std::max(height, least.height());
+  }
+  return {width + layout()->spacing(),
+          height + layout()->contentsMargins().top() + layout()->contentsMargins().bottom()};
+}
+
 void TopBar::resizeEvent(QResizeEvent* event) {
   QWidget::resizeEvent(event);
-  command_box_->setVisible(width() >= 1340);
+  command_box_->setVisible(width() >= 1440);
 }
 
 }  // namespace foxhunt::ui

@@ -46,6 +46,8 @@ class TopBar : public QWidget {
   // What came of the last command, in one line; the status bar shows it where there is no room here.
   const QString& lastCommand() const { return last_command_; }
   bool showsCommand() const;
+  // With all that may be shown at some time, but for the last command, which has another place.
+  QSize minimumSizeHint() const override;
 
  protected:
   void resizeEvent(QResizeEvent* event) override;
@@ -56,11 +58,12 @@ class TopBar : public QWidget {
   void addGuard();
   void showProgress(const SessionStatus& status, bool live);
   void showGuard(const RunData& run_data);
+  void showHealth(const RunData& run_data);
 
-  LampWidget *lamp_, *guard_lamp_;
-  QLabel *state_, *run_, *command_, *fold_, *step_, *guard_, *trip_;
+  LampWidget *lamp_, *guard_lamp_, *health_lamp_;
+  QLabel *state_, *run_, *command_, *fold_, *step_, *guard_, *trip_, *health_;
   QProgressBar *fold_bar_, *epoch_bar_;
-  QWidget *command_box_, *guard_box_;
+  QWidget *command_box_, *guard_box_, *health_box_;
   QString last_command_;
 };
 

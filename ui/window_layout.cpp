@@ -1,4 +1,4 @@
-// The default layout, from the resource, and named ones.
+// The default layouts, the wide one from the resource, and named ones.
 #include <QDockWidget>
 #include <QFile>
 #include <QJsonArray>
@@ -25,6 +25,22 @@ QString placeOf(PanelArea area) {
   return QStringLiteral("%1 %2").arg(kColumns.at(static_cast<int>(area) / 3)).arg(static_cast<int>(area) % 3);
 }
 
+constexpr int wide_from = 1500;  // pixels of the window: more than the least that four columns ask for
+
+// Three columns of two rows, all else tabs: no panel is narrower than what it holds.
+constexpr const char* narrow_layout = R"({
+  "columns": { "left": 290, "centre": 484, "right": 484 },
+  "rows": { "left": [370, 330], "centre": [330, 370], "right": [330, 370] },
+  "areas": {
+    "session": "left 0", "folds": "left 0", "runs": "left 0", "health": "left 1",
+    "q": "centre 0", "actions": "centre 0", "data": "centre 0",
+    "validation": "centre 1", "market": "centre 1", "trades": "centre 1",
+    "losses": "right 0", "signals": "right 0", "optimiser": "right 0", "system": "right 0",
+    "events": "right 1", "checkpoints": "right 1", "rules": "right 1", "log": "right 1"
+  },
+  "front": ["events"]
+})";
+
 QJsonObject layoutResource() {
   QFile file(QStringLiteral(":/foxhunt/layout.json"));
   const bool opened = file.open(QIODevice::ReadOnly);
@@ -44,9 +60,21 @@ void MainWindow::useResources() {
   registerResources();
 }
 
+bool MainWindow::narrow() const {
+  return width() < wide_from;
+}
+
+// A window that was given its size after it was made gets the default layout of that size.
+void MainWindow::setVisible(bool visible) {
+  if (visible && !isVisible() && default_layout_ && narrow_layout_ != narrow()) applyDefaultLayout();
+  QMainWindow::setVisible(visible);
+}
+
 // Columns are split side by side, then each into rows; panels of one place become tabs.
 void MainWindow::applyDefaultLayout() {
-  const QJsonObject layout = layoutResource();
+  default_layout_ = true;
+  narrow_layout_ = narrow();
+  const QJsonObject layout = narrow_layout_ ? QJsonDocument::fromJson(narrow_layout).object() : layoutResource();
   const QJsonObject areas = layout.value(QLatin1String("areas")).toObject();
   QMap<QString, QList<QDockWidget*>> places;
   for (const PanelEntry& entry : panelTable()) {
@@ -83,6 +111,7 @@ void MainWindow::applyDefaultLayout() {
     for (QDockWidget* dock : tabs) dock->show();
     tabs.front()->raise();
   }
+  for (const QJsonValue& id : layout.value(QLatin1String("front")).toArray()) docks_.value(id.toString())->raise();
   resizeDocks(tops, widths, Qt::Horizontal);
   for (const QString& column : kColumns) {
     if (columns[column].size() < 2) continue;
@@ -105,7 +134,10 @@ bool MainWindow::applyLayout(const QString& name) {
                     .arg(name, (QStringList(QStringLiteral("default")) + known).join(QStringLiteral(", "))));
     return false;
   }
-  if (restoreState(settings_.layouts.value(name))) return true;
+  if (restoreState(settings_.layouts.value(name))) {
+    default_layout_ = false;
+    return true;
+  }
   applyDefaultLayout();
   showMessage(QStringLiteral("warning"),
               tr("The layout \"%1\" does not fit this program; the default one is shown.").arg(name));

@@ -185,6 +185,9 @@ TEST(PanelModels, Health) {
   health.nan_flags = 1u << 12;
   health.td_mean = std::nanf("");
   model.setHealth(health);
+  EXPECT_EQ(HealthModel::unhealthyCount(health), model.unhealthyCount());
+  for (int row = 0; row < model.rowCount(); ++row)
+    EXPECT_EQ(model.index(row, HealthModel::word).data(CellTableModel::sort_role).toInt() < 0, model.unhealthy(row));
   EXPECT_TRUE(model.unhealthy(kernels::health_nan_flags));
   EXPECT_TRUE(model.unhealthy(kernels::health_td_mean));
   const QModelIndex flags = model.index(kernels::health_nan_flags, HealthModel::value);

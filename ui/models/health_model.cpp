@@ -58,6 +58,13 @@ bool HealthModel::unhealthy(int row) const {
   return health_ && !entryAt(row).healthy(telemetry::word_value(*health_, row));
 }
 
+int HealthModel::unhealthyCount(const telemetry::HealthDiag& health) {
+  int count = 0;
+  for (int row = 0; row < static_cast<int>(telemetry::health_table().size()); ++row)
+    count += !entryAt(row).healthy(telemetry::word_value(health, row));
+  return count;
+}
+
 int HealthModel::unhealthyCount() const {
   int count = 0;
   for (int row = 0; row < rowCount(); ++row) count += unhealthy(row);
@@ -100,7 +107,7 @@ TableCell HealthModel::cell(int row, int column) const {
   switch (column) {
     case word: {
       TableCell cell = text(tableText(entry.name), false);
-      cell.sort = row;
+      cell.sort = unhealthy(row) ? row - rowCount() : row;  // unhealthy ones first
       cell.tip = tableText(entry.meaning);
       cell.lamp = lampOf(row);
       cell.strong = unhealthy(row);

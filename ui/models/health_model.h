@@ -24,6 +24,7 @@ class HealthModel : public CellTableModel {
   // Has a range (or is a flag) and is outside; false without a snapshot.
   bool unhealthy(int row) const;
   int unhealthyCount() const;
+  static int unhealthyCount(const telemetry::HealthDiag& health);
 
  protected:
   TableCell cell(int row, int column) const override;

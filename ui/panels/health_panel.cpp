@@ -119,6 +119,7 @@ HealthPanel::HealthPanel(const PanelContext&, const QString& id, const QString& 
   row->addWidget(search, 1);
   row->addWidget(only);
   table_ = sortedTable(model_, tr("Health words"), this, filter_);
+  table_.view->sortByColumn(HealthModel::word, Qt::AscendingOrder);  // what is unhealthy comes first
   column->addWidget(table_.view, 1);
   QHBoxLayout* safety = controlRow(column);
   safety->setContentsMargins(8, 4, 8, 4);
