@@ -3,6 +3,7 @@
 
 #include <QComboBox>
 #include <QLineEdit>
+#include <QSortFilterProxyModel>
 #include <QTableView>
 #include <QToolButton>
 #include <QTreeWidget>
@@ -256,7 +257,8 @@ TEST_F(CurvePanels, ValidationsAgainstTheRunFolder) {
   QTest::keyClick(choice, Qt::Key_Home);
   panel->refresh();
   EXPECT_TRUE(chart->title().startsWith("Fold 2, epoch 2"));
-  EXPECT_TRUE(chart->summary().contains("buy and hold"));
+  EXPECT_TRUE(chart->summary().contains("buy and hold 16 contracts")) << chart->summary().toStdString();
+  EXPECT_TRUE(tiles->accessibleDescription().contains(" bars")) << "behind the Sharpe ratio";
   EXPECT_TRUE(chart->summary().contains("random"));
 
   panel->resize(420, 230);
@@ -321,7 +323,12 @@ TEST_F(CurvePanels, HealthShowsTheNewestSnapshot) {
     return panel->summary().contains("120");
   })) << panel->summary().toStdString();
   // The trend ends with the newest value and is drawn as many times as there were snapshots.
-  const auto trend = table->model()->index(kernels::health_loss_total, HealthModel::trend);
+  const auto* sorted = qobject_cast<const QSortFilterProxyModel*>(table->model());
+  ASSERT_NE(sorted, nullptr);
+  const auto at = [&](int word, int column) {
+    return sorted->mapFromSource(sorted->sourceModel()->index(word, column));
+  };
+  const auto trend = at(kernels::health_loss_total, HealthModel::trend);
   const auto values = trend.data(HealthModel::trend_role).value<QList<double>>();
   ASSERT_EQ(static_cast<std::size_t>(values.size()), run_.data().healthTrend().size());
   ASSERT_GE(values.size(), 1);
@@ -341,8 +348,9 @@ TEST_F(CurvePanels, HealthShowsTheNewestSnapshot) {
       QStringLiteral("Q-drift warns · %1 of %2 · ratio %3")
           .arg(formatValue(guard.q, 3), formatValue(*guard.trip, 3), formatValue(*guard.ratio, 2))))
       << panel->summary().toStdString();
-  const QModelIndex step = table->model()->index(0, HealthModel::value);
-  EXPECT_EQ(step.data().toString(), "120");
+  EXPECT_EQ(at(0, HealthModel::value).data().toString(), "120");
+  for (int row = 0; row < table->model()->rowCount(); ++row)
+    EXPECT_EQ(table->model()->index(row, 0).data(CellTableModel::sort_role).toInt() < 0, row < unhealthy) << row;
   QTest::mouseClick(child<QToolButton>(*panel, "Only unhealthy"), Qt::LeftButton);
   EXPECT_EQ(table->model()->rowCount(), unhealthy);
   run_.data().begin(RunData::Source::none, {}, {});

@@ -21,10 +21,10 @@
 #include "ui/panels/data_panel.h"
 #include "ui/panels/market_panel.h"
 #include "ui/panels/trades_panel.h"
+#include "ui/panels/validation_panel.h"
 
 namespace foxhunt::ui::test {
 namespace {
-
 
 std::vector<TradeView> someTrades() {
   return {{2000, 2600, -4, 101, 99, 180, 10, 20, kernels::fill_stop},
@@ -42,6 +42,8 @@ TEST(MarketModels, TradesUnderTheTester) {
   proxy.sort(TradeModel::profit, Qt::DescendingOrder);
   model.setTrades(someTrades());
   ASSERT_EQ(model.rowCount(), 3);
+  model.setCurrency(QStringLiteral("$"));
+  EXPECT_EQ(model.headerData(TradeModel::profit, Qt::Horizontal, Qt::DisplayRole).toString(), "P&L ($)");
   EXPECT_EQ(model.at(0).entry_time, 1000) << "in the order of entries";
   const auto shown = [&](int row, int column) { return model.index(row, column).data().toString(); };
   EXPECT_EQ(shown(0, TradeModel::entry_time), "1970-01-01 00:16:40");
@@ -238,6 +240,45 @@ TEST_F(MarketPanels, TheListAndTheLanesShowOneTrade) {
   choice->setCurrentIndex(1);
   trades->refresh();
   EXPECT_EQ(model.rowCount(), static_cast<int>(run_.data().epochs()[0]->trades.size()));
+}
+
+// A click in one of the three shows the epoch in the others.
+TEST_F(MarketPanels, AnEpochChosenInOnePanelIsShownInTheOthers) {
+  run_.train(2, 30);
+  auto market = makeShown<MarketPanel>(run_, "market", {900, 500});
+  auto trades = makeShown<TradesPanel>(run_, "trades", {900, 400});
+  auto validation = makeShown<ValidationPanel>(run_, "validation", {900, 600});
+  auto* epochs = child<QComboBox>(*validation, "Epoch shown");
+  auto* listed = child<QComboBox>(*trades, "Evaluation listed");
+  EvaluationView& view = *run_.data().evaluation();
+  const auto& all = run_.data().epochs();
+  const auto best = std::find_if(all.begin(), all.end(), [](const auto& e) { return e->fold == 0 && e->best; });
+  ASSERT_NE(best, all.end());
+  const auto place = std::pair((*best)->fold, (*best)->epoch);
+  ASSERT_TRUE(shows(*market, [&] { return market->chart().title().startsWith("Fold 2"); }));
+
+  auto* table = child<QTableView>(*validation, "Validations");
+  clickRow(*table, static_cast<int>(best - all.begin()));
+  EXPECT_EQ(view.chosenEpoch(), place);
+  ASSERT_TRUE(shows(*market, [&] { return market->chart().title().startsWith("Fold 1"); }));
+  EXPECT_EQ(view.shown()->step, (*best)->step);
+  trades->refresh();
+  EXPECT_TRUE(trades->summary().startsWith(QStringLiteral("Fold 1, epoch %1").arg(place.second + 1)) ||
+              listed->currentData().toPoint() == QPoint(place.first, place.second))
+      << trades->summary().toStdString();
+
+  // Another in the list of Trades.
+  listed->setFocus();
+  listed->setCurrentIndex(listed->count() - 1);
+  validation->refresh();
+  EXPECT_EQ(epochs->currentData().toPoint(), QPoint(1, 1));
+
+  // The newest again, by keyboard.
+  epochs->setFocus();
+  QTest::keyClick(epochs, Qt::Key_Home);
+  EXPECT_EQ(view.chosenEpoch(), std::nullopt);
+  EXPECT_EQ(listed->currentIndex(), 0);
+  ASSERT_TRUE(shows(*market, [&] { return view.file().empty() && market->chart().title().startsWith("Fold 2"); }));
 }
 
 TEST_F(MarketPanels, HoldKeepsAValidationWhileNewerOnesCome) {

@@ -84,8 +84,15 @@ void EvaluationView::select(const std::optional<TradeView>& trade) {
   Q_EMIT selectedChanged();
 }
 
+void EvaluationView::chooseEpoch(const std::optional<Place>& place) {
+  if (place == epoch_) return;
+  epoch_ = place;
+  Q_EMIT epochChosen();
+}
+
 void EvaluationView::clear() {
   cancel();
+  chooseEpoch(std::nullopt);
   live_.reset();
   newest_.reset();
   held_ = false;

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "engine/config/config.h"
 #include "engine/session/session_types.h"
@@ -46,6 +47,11 @@ class EvaluationView : public QObject {
   void select(const std::optional<TradeView>& trade);
   const std::optional<TradeView>& selected() const { return selected_; }
 
+  // Fold and epoch that Validation, Market and Trades show together; empty: they follow the newest.
+  using Place = std::pair<int, int>;
+  void chooseEpoch(const std::optional<Place>& place);
+  const std::optional<Place>& chosenEpoch() const { return epoch_; }
+
   // --- for the source ---
   void clear();
   void setLive(const Trace& trace);
@@ -54,6 +60,7 @@ class EvaluationView : public QObject {
   void changed();          // shown()
   void activityChanged();  // running, progress, activity
   void selectedChanged();
+  void epochChosen();
   void failed(const QString& sentence);
 
  private:
@@ -62,6 +69,7 @@ class EvaluationView : public QObject {
   bool held_ = false;
   std::filesystem::path file_;
   std::optional<TradeView> selected_;
+  std::optional<Place> epoch_;
   double progress_ = 0;
   QString activity_;
   BackgroundTask task_;

@@ -27,4 +27,12 @@ QString healthyRange(const telemetry::TableEntry& entry) {
   return {};
 }
 
+QString currencyOf(const nlohmann::ordered_json& configuration) {
+  if (!configuration.is_object()) return {};
+  const std::string instrument = configuration.value("instrument", std::string());
+  for (const char* dollars : {"ES", "MES", "NQ", "MNQ", "6E", "CL"})
+    if (instrument == dollars) return QStringLiteral("$");
+  return {};
+}
+
 }  // namespace foxhunt::ui

@@ -60,6 +60,19 @@ QString exitReason(int why) {
 
 TradeModel::TradeModel(QObject* parent) : CellTableModel(tradeColumns(), parent) {}
 
+void TradeModel::setCurrency(const QString& currency) {
+  if (currency == currency_) return;
+  currency_ = currency;
+  Q_EMIT headerDataChanged(Qt::Horizontal, costs, profit);
+}
+
+QVariant TradeModel::headerData(int section, Qt::Orientation orientation, int role) const {
+  const QVariant plain = CellTableModel::headerData(section, orientation, role);
+  const bool money = orientation == Qt::Horizontal && (section == costs || section == profit);
+  if (!money || role != Qt::DisplayRole || currency_.isEmpty()) return plain;
+  return QStringLiteral("%1 (%2)").arg(plain.toString(), currency_);
+}
+
 void TradeModel::setTrades(std::vector<TradeView> trades) {
   std::stable_sort(trades.begin(), trades.end(),
                    [](const TradeView& a, const TradeView& b) { return a.entry_time < b.entry_time; });

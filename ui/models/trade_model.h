@@ -12,6 +12,9 @@ class TradeModel : public CellTableModel {
   enum Column { number, entry_time, exit_time, side, contracts, entry, exit, bars, costs, profit, reason };
 
   explicit TradeModel(QObject* parent = nullptr);
+  // Named in the headers of money; empty: none.
+  void setCurrency(const QString& currency);
+  QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
   void setTrades(std::vector<TradeView> trades);
   int rowCount(const QModelIndex& parent = {}) const override;
   const TradeView& at(int row) const { return trades_[static_cast<std::size_t>(row)]; }
@@ -27,6 +30,7 @@ class TradeModel : public CellTableModel {
 
  private:
   std::vector<TradeView> trades_;
+  QString currency_;
   bool full_minutes_ = true;  // all of their times are: seconds are not shown
 };
 

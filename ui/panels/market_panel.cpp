@@ -7,6 +7,7 @@
 #include <QToolButton>
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "engine/base/error.h"
 #include "engine/config/load_config.h"
@@ -72,7 +73,10 @@ void MarketPanel::makeControls() {
   row->addStretch(1);
   row->addWidget(fit_);
   connect(choice_, &QComboBox::activated, this, [this](int index) {
-    if (index == live_entry) view()->showLive();
+    if (index == live_entry) {
+      view()->showLive();
+      view()->chooseEpoch(std::nullopt);
+    }
     updateControls();
   });
   connect(evaluate_, &QToolButton::clicked, this,
@@ -100,6 +104,8 @@ void MarketPanel::setData(RunData* run) {
     hold_->setChecked(false);
   });
   connect(view(), &EvaluationView::changed, this, stale);
+  connect(view(), &EvaluationView::changed, this, &MarketPanel::tellEpoch);
+  connect(view(), &EvaluationView::epochChosen, this, [this] { stale_ = epoch_asked_ = true; });
   connect(view(), &EvaluationView::activityChanged, this, &MarketPanel::showActivity);
   connect(view(), &EvaluationView::selectedChanged, this, [this] { showSelected(true); });
   connect(view(), &EvaluationView::failed, this, [this](const QString& sentence) {
@@ -139,7 +145,53 @@ void MarketPanel::refresh() {
   if (data_ == nullptr || !stale_) return;
   stale_ = false;
   listCheckpoints();
+  if (std::exchange(epoch_asked_, false)) followEpoch();
   load();
+}
+
+void MarketPanel::tellEpoch() {
+  const auto shown = view()->shown();
+  if (!shown || view()->file().empty()) return;
+  for (const auto& epoch : data_->epochs())
+    if (epoch->fold == shown->fold && epoch->step == shown->step)
+      return view()->chooseEpoch(std::pair(epoch->fold, epoch->epoch));
+}
+
+// An epoch whose weights were not kept cannot be shown bar by bar: the lanes stay, and the badge says so.
+void MarketPanel::followEpoch() {
+  auto place = view()->chosenEpoch();
+  missing_.clear();
+  showBadge();
+  const auto& epochs = data_->epochs();
+  if (!place) {
+    if (view()->file().empty() || epochs.empty()) return;
+    if (data_->source() == RunData::Source::live) {
+      choice_->setCurrentIndex(live_entry);
+      return view()->showLive();
+    }
+    const auto& newest =
+        *std::max_element(epochs.begin(), epochs.end(), [](const auto& a, const auto& b) { return a->step < b->step; });
+    place = std::pair(newest->fold, newest->epoch);
+  }
+  const auto epoch =
+      std::find_if(epochs.begin(), epochs.end(), [&](const auto& e) { return std::pair(e->fold, e->epoch) == *place; });
+  const auto shown = view()->shown();
+  if (epoch == epochs.end() || (shown && shown->fold == place->first && shown->step == (*epoch)->step)) return;
+  for (const CheckpointView& each : data_->checkpoints()) {
+    if (each.fold != place->first || each.step != (*epoch)->step || !each.problem.isEmpty()) continue;
+    choice_->setCurrentIndex(std::max(0, choice_->findData(QString::fromStdString(each.file.string()))));
+    if (!busy()) return evaluate(each.file);
+    break;
+  }
+  missing_ = busy() ? tr("fold %1, epoch %2 can be shown once training ends")
+                    : tr("no checkpoint of fold %1, epoch %2 was kept");
+  missing_ = missing_.arg(place->first + 1).arg(place->second + 1);
+  showBadge();
+}
+
+void MarketPanel::showBadge() {
+  const QString bars = shown_ ? tr("%1 bars").arg(formatCount(static_cast<double>(shown_->bars->size()))) : QString();
+  chart_->setBadge(missing_.isEmpty() ? bars : missing_);
 }
 
 // Newest first; the choice stays with its file.
@@ -258,7 +310,7 @@ void MarketPanel::load() {
         trace_of_ = std::move(*places);
         chart_->setContent(*made, same);
         chart_->setTitle(placeOf(*trace));
-        chart_->setBadge(tr("%1 bars").arg(formatCount(static_cast<double>(trace->bars->size()))));
+        showBadge();
         showActivity();
         showSelected(false);
       },

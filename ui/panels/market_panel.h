@@ -36,6 +36,9 @@ class MarketPanel : public Panel {
   void makeControls();
   EvaluationView* view() const { return data_->evaluation(); }
   void listCheckpoints();
+  void tellEpoch();    // of the checkpoint that is shown, to Validation and Trades
+  void followEpoch();  // that they have chosen: its checkpoint is evaluated
+  void showBadge();
   bool busy() const;  // the session has the device
   void updateControls();
   void showActivity();
@@ -57,7 +60,9 @@ class MarketPanel : public Panel {
   EvaluationView::Trace wanted_, shown_;  // being made into lanes; on the chart
   std::vector<std::int32_t> trace_of_;    // place in the trace of each bar of the window; -1: none
   bool stale_ = true;
-  bool busy_ = false;  // as the controls show it
+  QString missing_;           // why the chosen epoch is not what is shown; empty: it is
+  bool epoch_asked_ = false;  // elsewhere, since the last refresh
+  bool busy_ = false;         // as the controls show it
 };
 
 }  // namespace foxhunt::ui

@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "engine/base/error.h"
+#include "ui/models/table_text.h"
 
 namespace foxhunt::ui {
 namespace {
@@ -41,10 +42,20 @@ TradesPanel::TradesPanel(const PanelContext&, const QString& id, const QString& 
   column->addWidget(empty_, 1);
   table_ = sortedTable(model_, tr("Trades"), this);
   column->addWidget(table_.view, 1);
-  keepColumnsInView(table_.view, {TradeModel::number, TradeModel::exit, TradeModel::exit_time, TradeModel::bars,
-                                  TradeModel::costs, TradeModel::entry, TradeModel::reason, TradeModel::contracts});
+  keepColumnsInView(table_.view, {TradeModel::number, TradeModel::exit_time, TradeModel::bars, TradeModel::costs,
+                                  TradeModel::reason, TradeModel::contracts, TradeModel::entry, TradeModel::exit});
   connect(choice_, &QComboBox::currentIndexChanged, this, [this] {
-    if (!filling_) stale_ = true;
+    if (filling_) return;
+    stale_ = true;
+    // Market follows; with its own evaluation of that epoch this list goes back to what it shows.
+    const auto shown = data_->evaluation()->shown();
+    const bool evaluated = shown && !data_->evaluation()->file().empty();
+    const QPoint place = choice_->currentData().toPoint();
+    if (choice_->currentIndex() > as_in_market) {
+      data_->evaluation()->chooseEpoch(std::pair(place.x(), place.y()));
+    } else {
+      data_->evaluation()->chooseEpoch(evaluated ? std::optional(std::pair(shown->fold, shown->epoch)) : std::nullopt);
+    }
   });
   connect(export_, &QToolButton::clicked, this, [this] {
     const QString path =
@@ -76,6 +87,7 @@ void TradesPanel::setData(RunData* run) {
   });
   connect(data_->evaluation(), &EvaluationView::changed, this, stale);
   connect(data_->evaluation(), &EvaluationView::selectedChanged, this, &TradesPanel::chooseShown);
+  connect(data_->evaluation(), &EvaluationView::epochChosen, this, &TradesPanel::followOthers);
   data_->evaluation()->want(this, isVisible());
 }
 
@@ -119,6 +131,19 @@ void TradesPanel::listEpochs() {
   filling_ = false;
 }
 
+// The epoch that Validation or Market shows: as Market has it, or as it was recorded.
+void TradesPanel::followOthers() {
+  listEpochs();
+  const auto& place = data_->evaluation()->chosenEpoch();
+  const auto shown = data_->evaluation()->shown();
+  const bool in_market = place && shown && place == std::pair(shown->fold, shown->epoch);
+  const int at = place && !in_market ? choice_->findData(QPoint(place->first, place->second)) : as_in_market;
+  filling_ = true;
+  choice_->setCurrentIndex(std::max(as_in_market, at));
+  filling_ = false;
+  stale_ = true;
+}
+
 // Where Market shows nothing, the newest recorded validation stands in.
 void TradesPanel::load() {
   const auto& epochs = data_->epochs();
@@ -147,6 +172,7 @@ void TradesPanel::load() {
   listed_ = source;
   const bool had_none = model_->rowCount() == 0;
   filling_ = true;
+  model_->setCurrency(currencyOf(data_->configuration()));
   model_->setTrades(std::move(trades));
   filling_ = false;
   if (had_none && model_->rowCount() > 0) fitColumns(table_.view);

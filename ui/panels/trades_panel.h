@@ -36,6 +36,7 @@ class TradesPanel : public Panel {
   void listEpochs();
   void load();
   void chooseShown();
+  void followOthers();
   void selectCurrent();
 
   QPointer<RunData> data_;  // may go before the panel

@@ -2,11 +2,15 @@
 #include "ui/panels/validation_panel.h"
 
 #include <QComboBox>
+#include <QLocale>
 #include <QSplitter>
 #include <QToolButton>
 #include <cmath>
+#include <set>
 
 #include "ui/charts/format.h"
+#include "ui/models/evaluation_view.h"
+#include "ui/models/table_text.h"
 
 namespace foxhunt::ui {
 namespace {
@@ -15,12 +19,28 @@ constexpr int newest = 0, best = 1, first_epoch = 2;  // of the list
 constexpr int table_height = 380;                     // of the panel, from which the table is shown unasked
 constexpr int tiles_height = 220;
 
-QString currencyOf(const nlohmann::ordered_json& configuration) {
-  if (!configuration.is_object()) return {};
-  const std::string instrument = configuration.value("instrument", std::string());
-  for (const char* dollars : {"ES", "MES", "NQ", "MNQ", "6E", "CL"})
-    if (instrument == dollars) return QStringLiteral("$");
-  return {};
+// Contracts that the buy-and-hold baseline buys: all that the position cap allows. NaN when unknown.
+double heldContracts(const nlohmann::ordered_json& configuration) {
+  if (!configuration.is_object() || !configuration.contains("environment")) return kNone;
+  return configuration.at("environment").value("max_position", kNone);
+}
+
+// "1,999 bars, 9 days" behind a ratio.
+QString sampleOf(const EquityCurve& equity) {
+  if (equity.times.size() < 2) return {};
+  std::set<qint64> days;
+  for (const double time : equity.times) days.insert(static_cast<qint64>(std::floor(time / 86400)));
+  const auto bars = static_cast<double>(equity.times.size() - 1);
+  return days.size() == 1 ? ValidationPanel::tr("%1 bars of 1 day").arg(formatCount(bars))
+                          : ValidationPanel::tr("%1 bars, %2 days").arg(formatCount(bars)).arg(days.size());
+}
+
+// Where the agent was in the market for another share of the bars than holding is, the comparison says so.
+QString exposureNote(const EpochView& epoch) {
+  const double agent = metricOf(epoch.agent, "exposure"), hold = metricOf(epoch.buy_and_hold, "exposure");
+  if (!(std::abs(agent - hold) >= 0.005)) return {};
+  return ValidationPanel::tr("in the market: agent %1, hold %2")
+      .arg(formatMetric("exposure", agent), formatMetric("exposure", hold));
 }
 
 QString placeOf(const EpochView& epoch) {
@@ -64,7 +84,10 @@ ValidationPanel::ValidationPanel(const PanelContext&, const QString& id, const Q
   connect(table_button_, &QToolButton::toggled, this, [this](bool on) { table_.view->setVisible(on); });
   connect(table_button_, &QToolButton::clicked, this, [this] { table_asked_ = true; });
   connect(choice_, &QComboBox::currentIndexChanged, this, [this] {
-    if (!listing_) stale_ = true;
+    if (listing_) return;
+    stale_ = true;
+    const EpochTableModel::Epoch epoch = choice_->currentIndex() == newest ? nullptr : chosen();
+    data_->evaluation()->chooseEpoch(epoch ? std::optional(std::pair(epoch->fold, epoch->epoch)) : std::nullopt);
   });
   connect(table_.view->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this] {
     const int at = currentSourceRow(table_);
@@ -73,13 +96,17 @@ ValidationPanel::ValidationPanel(const PanelContext&, const QString& id, const Q
 }
 
 void ValidationPanel::setData(RunData* run) {
-  if (data_ != nullptr) disconnect(data_, nullptr, this, nullptr);
+  if (data_ != nullptr) {
+    disconnect(data_, nullptr, this, nullptr);
+    disconnect(data_->evaluation(), nullptr, this, nullptr);
+  }
   data_ = run;
   connect(data_, &RunData::resultsChanged, this, [this] { takeEpochs(); });
   connect(data_, &RunData::cleared, this, [this] {
     choice_->setCurrentIndex(newest);
     takeEpochs();
   });
+  connect(data_->evaluation(), &EvaluationView::epochChosen, this, &ValidationPanel::followOthers);
   takeEpochs();
 }
 
@@ -129,6 +156,18 @@ void ValidationPanel::choose(const EpochView& epoch) {
   choice_->setCurrentIndex(choice_->findData(QPoint(epoch.fold, epoch.epoch)));
 }
 
+void ValidationPanel::followOthers() {
+  const auto& place = data_->evaluation()->chosenEpoch();
+  const EpochTableModel::Epoch now = choice_->currentIndex() == newest ? nullptr : chosen();
+  if (now ? place == std::pair(now->fold, now->epoch) : !place) return;
+  const int at = place ? choice_->findData(QPoint(place->first, place->second)) : newest;
+  if (at < 0) return;  // not recorded
+  listing_ = true;
+  choice_->setCurrentIndex(at);
+  listing_ = false;
+  stale_ = true;
+}
+
 void ValidationPanel::refresh() {
   if (data_ == nullptr || !stale_) return;
   stale_ = false;
@@ -151,13 +190,18 @@ void ValidationPanel::showChosen() {
     if (!curve.times.empty()) lines.push_back({name, curve.times, curve.values, color});
   };
   add(tr("agent"), epoch.equity, 0);
-  add(tr("buy and hold"), epoch.buy_and_hold_equity, 1);
+  const double size = heldContracts(data_->configuration());
+  add(std::isnan(size) ? tr("buy and hold") : tr("buy and hold %1 contracts").arg(QLocale().toString(size)),
+      epoch.buy_and_hold_equity, 1);
   add(tr("random"), epoch.random_equity, 2);
   add(tr("flat"), {epoch.equity.times, std::vector<double>(epoch.equity.times.size(), 0.0)}, 3);
   chart_->setLines(std::move(lines), currency);
   chart_->setTitle(currency.isEmpty() ? tr("%1 · net of costs").arg(placeOf(epoch))
                                       : tr("%1 · net of costs (%2)").arg(placeOf(epoch), currency));
-  chart_->setBadge(epoch.best ? tr("best of its fold") : QString());
+  QStringList notes;
+  if (epoch.best) notes << tr("best of its fold");
+  if (!exposureNote(epoch).isEmpty()) notes << exposureNote(epoch);
+  chart_->setBadge(notes.join(QStringLiteral(" · ")));
   showTiles(epoch);
   listing_ = true;
   for (int i = 0; i < model_->rowCount(); ++i) {
@@ -173,10 +217,19 @@ void ValidationPanel::showTiles(const EpochView& epoch) {
     const MetricText text = metricText(name);
     tiles.push_back({text.label, formatMetric(name, metricOf(epoch.agent, name)),
                      text.unit.isEmpty() ? text.meaning : QStringLiteral("%1 (%2)").arg(text.meaning, text.unit)});
+    if (name == std::string_view("sharpe") && !sampleOf(epoch.equity).isEmpty()) {
+      tiles.back().label = tr("%1 · %2").arg(text.label, sampleOf(epoch.equity));
+      tiles.back().tip += tr(" · annualised from %1").arg(sampleOf(epoch.equity));
+    }
     if (tiles.size() == 1) {
       const double hold = metricOf(epoch.buy_and_hold, "net"), random = metricOf(epoch.random, "net");
-      tiles.push_back({tr("Buy and hold"), formatMetric("net", hold),
-                       tr("Net profit of buying at the window's begin and holding to its end")});
+      const double size = heldContracts(data_->configuration());
+      QString tip = tr("Net profit of buying at the window's begin and holding to its end");
+      if (!std::isnan(size))
+        tip += tr(": %1 contracts, all that the position cap allows").arg(QLocale().toString(size));
+      if (!exposureNote(epoch).isEmpty()) tip += QStringLiteral(" · ") + exposureNote(epoch);
+      tiles.push_back({std::isnan(size) ? tr("Buy and hold") : tr("Buy and hold %1").arg(QLocale().toString(size)),
+                       formatMetric("net", hold), tip});
       tiles.push_back(
           {tr("Random"), formatMetric("net", random),
            tr("Mean net profit of as many trips of the same size at random times and in random directions")});

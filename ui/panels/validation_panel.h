@@ -34,6 +34,7 @@ class ValidationPanel : public Panel {
   void showChosen();
   void showTiles(const EpochView& epoch);
   void choose(const EpochView& epoch);
+  void followOthers();  // Market and Trades show the same epoch
 
   RunData* data_ = nullptr;
   EpochTableModel* model_;
