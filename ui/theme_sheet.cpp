@@ -86,6 +86,11 @@ QScrollArea { background: transparent; border: none; }
 QSplitter::handle { background: @window; }
 QGroupBox { border: 1px solid @border; border-radius: 4px; margin-top: 14px; padding-top: 6px; }
 QGroupBox::title { subcontrol-origin: margin; left: 8px; color: @muted; }
+QCheckBox::indicator, QTableView::indicator, QTreeView::indicator, QListView::indicator { width: 12px; height: 12px;
+  border: 1px solid @muted; border-radius: 2px; background: @field; }
+QCheckBox::indicator:checked, QTableView::indicator:checked, QTreeView::indicator:checked,
+  QListView::indicator:checked { border: 1px solid @accent; background: @accent; }
+QCheckBox::indicator:disabled, QTableView::indicator:disabled { border-color: @faint; }
 QCheckBox, QRadioButton { color: @text; background: transparent; spacing: 6px; }
 )";
 

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <QApplication>
+#include <QCheckBox>
 #include <QFile>
 #include <QPainter>
 #include <QSignalSpy>
@@ -52,6 +53,11 @@ TEST(ThemeTest, ColoursCanBeRead) {
   for (const Theme& tone : {darkTheme(), lightTheme()}) {
     EXPECT_GT(contrast(tone.text, tone.panel), 7);
     EXPECT_GT(contrast(tone.muted, tone.panel), 4.5);
+    // Borders of check boxes, unchecked and checked.
+    for (const QColor& around : {tone.panel, tone.window, tone.field, tone.header}) {
+      EXPECT_GT(contrast(tone.muted, around), 3) << around.name().toStdString();
+      EXPECT_GT(contrast(tone.accent, around), 3) << around.name().toStdString();
+    }
     std::set<QRgb> seen;
     for (const QColor& color : tone.series) {
       EXPECT_GT(contrast(color, tone.panel), 2.4) << color.name().toStdString();
@@ -164,6 +170,39 @@ TEST(Ticks, AreRoundOrderedAndFew) {
   EXPECT_EQ(formatShortCount(1200000), "1.2 M");
   EXPECT_EQ(formatDuration(250), "4 min 10 s");
   EXPECT_EQ(plainNumber(0.1), "0.1");
+}
+
+// At least two, whatever the range and the room.
+TEST(Ticks, OfALogAxisAreAtLeastTwo) {
+  for (const double low : {0.00013, 0.7, 0.95, 3.0, 42.0}) {
+    for (const double factor : {1.01, 1.3, 2.0, 4.0, 9.0, 30.0, 200.0, 1e6}) {
+      for (const int most : {2, 3, 6}) {
+        const AxisTicks axis = logAxis(low, low * factor, most);
+        const std::vector<Tick> fixed = logTicks(low, low * factor, most);
+        for (const auto& ticks : {axis.ticks, fixed}) {
+          ASSERT_GE(ticks.size(), 2u) << low << " by " << factor << ", most " << most;
+          EXPECT_NE(ticks.front().label, ticks.back().label) << low << " by " << factor;
+        }
+      }
+    }
+  }
+}
+
+TEST(ThemeTest, ACheckBoxHasABorderThatIsSeen) {
+  for (const ThemeChoice tone : {ThemeChoice::dark, ThemeChoice::light}) {
+    applyTheme(*qApp, tone);
+    QCheckBox box(QStringLiteral("on"));
+    box.resize(80, 24);
+    for (const bool on : {false, true}) {
+      box.setChecked(on);
+      const QImage image = box.grab().toImage();
+      const QColor wanted = on ? theme().accent : theme().muted;
+      int seen = 0;
+      for (int y = 0; y < image.height(); ++y)
+        for (int x = 0; x < 16; ++x) seen += image.pixelColor(x, y).rgb() == wanted.rgb();
+      EXPECT_GE(seen, 36) << (theme().dark ? "dark" : "light") << (on ? ", checked" : "");
+    }
+  }
 }
 
 class Plots : public testing::Test {

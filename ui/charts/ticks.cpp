@@ -120,7 +120,21 @@ std::vector<Tick> logTicks(double low, double high, int most) {
     }
   }
   if (ticks.size() >= 2) return ticks;
-  return linearTicks(low, high, most);  // less than a step of 1-2-5 is nearly linear
+  // Little room and less than two decades apart: the outermost steps of 1-2-5.
+  std::vector<Tick> steps;
+  for (int exponent = first; exponent <= last; ++exponent) {
+    for (double factor : {1.0, 2.0, 5.0}) {
+      const double value = factor * std::pow(10.0, exponent);
+      if (value >= low * (1 - 1e-9) && value <= high * (1 + 1e-9)) steps.push_back({value, decadeLabel(value)});
+    }
+  }
+  if (steps.size() >= 2) return {steps.front(), steps.back()};
+  // Less than a step of 1-2-5 is nearly linear.
+  for (int more = most; more < most + 8; ++more) {
+    ticks = linearTicks(low, high, more);
+    if (ticks.size() >= 2) break;
+  }
+  return ticks;
 }
 
 AxisTicks logAxis(double low, double high, int most) {

@@ -4,6 +4,7 @@
 #include <QDateTime>
 #include <QFileInfo>
 #include <QLocale>
+#include <QRegularExpression>
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -60,6 +61,14 @@ MetricList checkpointMetrics(const std::string& json) {
     if (value.is_number()) out.emplace_back(name, value.get<double>());
   }
   return out;
+}
+
+QString checkpointName(const QString& file) {
+  static const QRegularExpression form(QStringLiteral("^fold(\\d+)-step\\d+-[a-z]+\\.safetensors$"));
+  const QString name = QFileInfo(file).fileName();
+  const auto match = form.match(name);
+  if (!match.hasMatch()) return name;
+  return CheckpointListModel::tr("Fold %1 (file %2)").arg(match.captured(1).toInt() + 1).arg(name);
 }
 
 CheckpointItem checkpointItemOf(const QString& file) {

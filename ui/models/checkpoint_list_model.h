@@ -17,6 +17,8 @@ struct CheckpointItem {
 // What a file says of itself, without its tensors. Never throws: a file that cannot be used says why in `problem`.
 // Reads the header alone.
 CheckpointItem checkpointItemOf(const QString& file);
+// "Fold 2 (file fold1-step000001600-best.safetensors)": names of files count folds from 0, the window from 1.
+QString checkpointName(const QString& file);
 // Metrics in the JSON text of a checkpoint's metadata; what is no number is left away.
 MetricList checkpointMetrics(const std::string& json);
 

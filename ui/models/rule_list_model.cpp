@@ -221,9 +221,13 @@ TableCell RuleListModel::stateCell(int row) const {
   const Firings firings = this->firings(texts_[row]);
   const double silent = firings.count > 0 ? firings.wall + r.rule->cool_down - wall_seconds() : 0;
   if (silent > 0)
-    return shown(tr("silent %1").arg(formatDuration(std::ceil(silent))), Lamp::active,
-                 tr("its cool-down: it has fired and says nothing meanwhile"));
-  return shown(tr("watching"), Lamp::ok, tr("at work"));
+    return shown(tr("silent %1 · fired at step %2")
+                     .arg(formatDuration(std::ceil(silent)), formatCount(static_cast<double>(firings.step))),
+                 Lamp::active, tr("its cool-down: it has fired and says nothing meanwhile"));
+  if (firings.count > 0)
+    return shown(tr("watching · fired at step %1").arg(formatCount(static_cast<double>(firings.step))), Lamp::ok,
+                 tr("at work again after its cool-down"));
+  return shown(tr("watching"), Lamp::ok, tr("at work, and has not fired in this run"));
 }
 
 TableCell RuleListModel::lastCell(int row) const {

@@ -2,7 +2,6 @@
 #include "ui/panels/checkpoint_comparison.h"
 
 #include <QFileDialog>
-#include <QFileInfo>
 #include <QLabel>
 #include <QSplitter>
 #include <QToolButton>
@@ -10,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "ui/charts/format.h"
+#include "ui/models/checkpoint_list_model.h"
 
 namespace foxhunt::ui {
 namespace {
@@ -46,7 +46,7 @@ CheckpointComparison::CheckpointComparison(QWidget* parent) : QWidget(parent), m
 }
 
 void CheckpointComparison::compare(const QString& first, const QString& second) {
-  const QString names = tr("%1 → %2").arg(QFileInfo(first).fileName(), QFileInfo(second).fileName());
+  const QString names = tr("%1 → %2").arg(checkpointName(first), checkpointName(second));
   model_->setComparison({});
   bars_->setBars({});
   export_->setEnabled(false);

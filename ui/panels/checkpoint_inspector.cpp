@@ -18,6 +18,7 @@
 #include <numeric>
 
 #include "ui/charts/format.h"
+#include "ui/models/checkpoint_list_model.h"
 
 namespace foxhunt::ui {
 namespace {
@@ -121,7 +122,7 @@ void CheckpointInspector::inspect(const QString& file) {
   chart_->setData({});
   chart_->setTitle(tr("Values"));
   export_->setEnabled(false);
-  state_->setText(tr("Reading %1").arg(QFileInfo(file).fileName()));
+  state_->setText(tr("Reading %1").arg(checkpointName(file)));
   state_->setToolTip(file);
   startStatistics();
 }
@@ -179,7 +180,7 @@ void CheckpointInspector::showTensors(std::shared_ptr<SafetensorsFile> file) {
 }
 
 void CheckpointInspector::showProgress(int done, int of) {
-  const QString name = QFileInfo(file_).fileName();
+  const QString name = checkpointName(file_);
   progress_->setRange(0, std::max(1, of));
   progress_->setValue(done);
   const bool running = done < of;
@@ -196,7 +197,7 @@ void CheckpointInspector::showProgress(int done, int of) {
 void CheckpointInspector::showProblem(const QString& sentence) {
   progress_->hide();
   cancel_->hide();
-  state_->setText(tr("%1 cannot be used").arg(QFileInfo(file_).fileName()));
+  state_->setText(tr("%1 cannot be used").arg(checkpointName(file_)));
   metadata_->setPlainText(sentence);
   tabs_->setCurrentWidget(metadata_);
   Q_EMIT message(QStringLiteral("error"), sentence);
@@ -211,7 +212,7 @@ void CheckpointInspector::cancel() {
   int done = 0;
   for (int row = 0; row < model_->rowCount(); ++row) done += model_->statistics(row).has_value();
   state_->setText(tr("%1 · cancelled after %2 of %3 tensors")
-                      .arg(QFileInfo(file_).fileName(), formatCount(done), formatCount(model_->rowCount())));
+                      .arg(checkpointName(file_), formatCount(done), formatCount(model_->rowCount())));
   Q_EMIT finished();
 }
 

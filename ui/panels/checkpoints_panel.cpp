@@ -42,6 +42,11 @@ CheckpointsPanel::CheckpointsPanel(const PanelContext&, const QString& id, const
   keepColumnsInView(table_.view, {CheckpointListModel::file, CheckpointListModel::trades, CheckpointListModel::drawdown,
                                   CheckpointListModel::size, CheckpointListModel::net, CheckpointListModel::epoch,
                                   CheckpointListModel::fold});
+  showWhenEmpty(table_.view, [] {
+    return tr(
+        "Checkpoints of the run appear here; the first is saved when an epoch has been validated. Other "
+        "safetensors files can be dropped here.");
+  });
   detail_ = new QStackedWidget(this);
   inspector_ = new CheckpointInspector(this);
   comparison_ = new CheckpointComparison(this);

@@ -24,6 +24,12 @@ EventsPanel::EventsPanel(const PanelContext&, const QString& id, const QString& 
   table_.view->sortByColumn(0, Qt::DescendingOrder);
   keepColumnsInView(table_.view, {3, 2});
   column->addWidget(table_.view, 1);
+  showWhenEmpty(table_.view, [this] {
+    return model_->rowCount() > 0
+               ? tr("No event has these words: clear the filter.")
+               : tr("Commands, checkpoints, folds, guards and warnings of a run appear here. Start a session (F5), or "
+                    "open a run.");
+  });
   connect(search, &QLineEdit::textChanged, filter_, &QSortFilterProxyModel::setFilterFixedString);
 }
 

@@ -49,6 +49,11 @@ LogPanel::LogPanel(const PanelContext&, const QString& id, const QString& title,
   table_.view->setSortingEnabled(false);
   table_.view->horizontalHeader()->setStretchLastSection(true);
   column->addWidget(table_.view, 1);
+  showWhenEmpty(table_.view, [this] {
+    return model_->rowCount() > 0
+               ? tr("No line has these words at this level: clear the search, or choose \"All\".")
+               : tr("What the program logs appears here: sessions, files, warnings. It has logged nothing yet.");
+  });
   connect(level, &QComboBox::currentIndexChanged, this,
           [this, level] { filter_->setLeastLevel(level->currentData().toInt()); });
   connect(search, &QLineEdit::textChanged, filter_, &LogFilter::setText);

@@ -146,6 +146,53 @@ void keepColumnsInView(QTableView* view, const QList<int>& order) {
   (new ColumnKeeper(view, order))->keep();
 }
 
+namespace {
+
+// Lies over the viewport and lets the mouse through.
+class EmptyWords : public QLabel {
+ public:
+  EmptyWords(QTableView* view, std::function<QString()> words)
+      : QLabel(view->viewport()), view_(view), words_(std::move(words)) {
+    setObjectName(QStringLiteral("emptyWords"));
+    setProperty("muted", true);
+    setAlignment(Qt::AlignCenter);
+    setWordWrap(true);
+    setMargin(16);
+    setAttribute(Qt::WA_TransparentForMouseEvents);
+    view->viewport()->installEventFilter(this);
+    const QAbstractItemModel* model = view->model();
+    const auto again = [this] { look(); };
+    for (const auto signal : {&QAbstractItemModel::rowsInserted, &QAbstractItemModel::rowsRemoved})
+      connect(model, signal, this, again);
+    connect(model, &QAbstractItemModel::modelReset, this, again);
+    connect(model, &QAbstractItemModel::layoutChanged, this, again);
+    look();
+  }
+
+ protected:
+  bool eventFilter(QObject* object, QEvent* event) override {
+    if (event->type() == QEvent::Resize) setGeometry(view_->viewport()->rect());
+    return QLabel::eventFilter(object, event);
+  }
+
+ private:
+  void look() {
+    const bool empty = view_->model()->rowCount() == 0;
+    if (empty) setText(words_());
+    setGeometry(view_->viewport()->rect());
+    setVisible(empty);
+  }
+
+  QTableView* view_;
+  std::function<QString()> words_;
+};
+
+}  // namespace
+
+void showWhenEmpty(QTableView* view, std::function<QString()> words) {
+  new EmptyWords(view, std::move(words));
+}
+
 int currentSourceRow(const SortedTable& table) {
   const QModelIndex current = table.view->currentIndex();
   return current.isValid() ? table.proxy->mapToSource(current).row() : -1;

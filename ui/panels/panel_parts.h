@@ -4,6 +4,7 @@
 #include <QBoxLayout>
 #include <QLabel>
 #include <QTableView>
+#include <functional>
 #include <vector>
 
 #include "engine/telemetry/tables.h"
@@ -35,6 +36,8 @@ void fitColumns(QTableView* view);
 // From then on columns that do not fit beside the others are hidden, the first of `order` first, and come back with the
 // room; wide ones are cut after that. A table in a narrow dock shows what matters without scrolling sideways.
 void keepColumnsInView(QTableView* view, const QList<int>& order);
+// Words in the middle of the table while it has no row: what will be here, and why it is empty.
+void showWhenEmpty(QTableView* view, std::function<QString()> words);
 // Source row of the current one; -1 without.
 int currentSourceRow(const SortedTable& table);
 void selectSourceRow(const SortedTable& table, int row);
