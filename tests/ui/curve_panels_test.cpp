@@ -258,6 +258,7 @@ TEST_F(CurvePanels, ValidationsAgainstTheRunFolder) {
   panel->refresh();
   EXPECT_TRUE(chart->title().startsWith("Fold 2, epoch 2"));
   EXPECT_TRUE(chart->summary().contains("buy and hold 16 contracts")) << chart->summary().toStdString();
+  EXPECT_TRUE(tiles->accessibleDescription().contains("In market ")) << tiles->accessibleDescription().toStdString();
   EXPECT_TRUE(tiles->accessibleDescription().contains(" bars")) << "behind the Sharpe ratio";
   EXPECT_TRUE(chart->summary().contains("random"));
 

@@ -200,7 +200,6 @@ void ValidationPanel::showChosen() {
                                       : tr("%1 · net of costs (%2)").arg(placeOf(epoch), currency));
   QStringList notes;
   if (epoch.best) notes << tr("best of its fold");
-  if (!exposureNote(epoch).isEmpty()) notes << exposureNote(epoch);
   chart_->setBadge(notes.join(QStringLiteral(" · ")));
   showTiles(epoch);
   listing_ = true;
@@ -218,7 +217,8 @@ void ValidationPanel::showTiles(const EpochView& epoch) {
     tiles.push_back({text.label, formatMetric(name, metricOf(epoch.agent, name)),
                      text.unit.isEmpty() ? text.meaning : QStringLiteral("%1 (%2)").arg(text.meaning, text.unit)});
     if (name == std::string_view("sharpe") && !sampleOf(epoch.equity).isEmpty()) {
-      tiles.back().label = tr("%1 · %2").arg(text.label, sampleOf(epoch.equity));
+      tiles.back().label =
+          tr("%1 · %2 bars").arg(text.label, formatCount(static_cast<double>(epoch.equity.times.size() - 1)));
       tiles.back().tip += tr(" · annualised from %1").arg(sampleOf(epoch.equity));
     }
     if (tiles.size() == 1) {
@@ -230,6 +230,13 @@ void ValidationPanel::showTiles(const EpochView& epoch) {
       if (!exposureNote(epoch).isEmpty()) tip += QStringLiteral(" · ") + exposureNote(epoch);
       tiles.push_back({std::isnan(size) ? tr("Buy and hold") : tr("Buy and hold %1").arg(QLocale().toString(size)),
                        formatMetric("net", hold), tip});
+      if (!exposureNote(epoch).isEmpty()) {
+        const auto share = [](const MetricList& of) {
+          return QStringLiteral("%1 %").arg(QLocale().toString(100 * metricOf(of, "exposure"), 'f', 0));
+        };
+        tiles.push_back({tr("In market"), tr("%1 / %2").arg(share(epoch.agent), share(epoch.buy_and_hold)),
+                         tr("Share of bars with a position, agent / buy and hold: they did not bear the same risk")});
+      }
       tiles.push_back(
           {tr("Random"), formatMetric("net", random),
            tr("Mean net profit of as many trips of the same size at random times and in random directions")});
