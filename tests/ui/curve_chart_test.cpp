@@ -310,6 +310,31 @@ TEST_F(Curves, ThresholdIsDragged) {
   EXPECT_EQ(done.count(), 1);
 }
 
+// The badge takes room from the legend, whose rows push the plot down: whatever the width, the axis fills the plot.
+TEST_F(Curves, TheAxisEndsWithThePlotAtEveryWidth) {
+  chart_ = std::make_unique<CurveChart>("Signals");
+  chart_->setTitleVisible(false);
+  const std::pair<const char*, double> levels[] = {
+      {"learning.health", 0.9}, {"action.entropy", 1}, {"replay.effective_samples", 0.6}, {"exploration.share", 0}};
+  for (const auto& [name, level] : levels) {
+    auto data = std::make_shared<MinMaxPyramid>();
+    for (int i = 0; i < 600; ++i) data->append(i, level);
+    chart_->addSeries({name, {}, {}, -1}, data);
+  }
+  show();
+  for (int width = 240; width <= 1200; width += 12) {
+    chart_->resize(width, 300);
+    QApplication::processEvents();
+    const QImage image = picture();
+    const QRectF plot = chart_->plotRect();
+    EXPECT_NEAR(chart_->yToPixel(0), plot.bottom(), 1.5) << width;
+    EXPECT_GE(chart_->yToPixel(1), plot.top() - 1) << width;
+    const QRgb lowest = theme().seriesColor(3).rgb();
+    for (int y = static_cast<int>(plot.bottom()) + 5; y < image.height(); ++y)
+      ASSERT_NE(image.pixel(plot.center().toPoint().x(), y) | 0xff000000u, lowest | 0xff000000u) << width << ", " << y;
+  }
+}
+
 // The owner sets the line every now and then; whoever holds it keeps it where the mouse is.
 TEST_F(Curves, AHeldThresholdStaysWithTheMouse) {
   open();

@@ -67,18 +67,19 @@ void CurveChart::takeNewSamples() const {
 void CurveChart::buildFrame(CurveFrame& frame, const QSizeF& size, double dpr, double x0, double x1) const {
   frame.size = size;
   frame.dpr = dpr;
-  for (int pass = 0; pass < 3; ++pass) {
-    layOut(frame);
+  // The plot's place depends on the badge and on the widest label, both known only once the samples are looked at.
+  layOut(frame);
+  for (int pass = 0; pass < 4; ++pass) {
+    const QRectF plot = frame.plot;
     placeX(frame, x0, x1);
     fillColumns(frame, false);
     chooseY(frame, 0);
     double widest = 0;
     for (const Tick& tick : frame.y_ticks) widest = std::max(widest, smallWidth(tick.label));
-    const double needed = std::ceil(widest) + chart_side + 8;
-    if (needed <= frame.gutter) break;
-    frame.gutter = needed;
+    frame.gutter = std::max(frame.gutter, std::ceil(widest) + chart_side + 8);
+    layOut(frame);
+    if (frame.plot == plot) break;
   }
-  layOut(frame);  // the badge is known now
   fillSpans(frame, 0);
   collectMarks(frame, 0);
 }
