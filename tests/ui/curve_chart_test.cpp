@@ -312,26 +312,26 @@ TEST_F(Curves, ThresholdIsDragged) {
 
 // The badge takes room from the legend, whose rows push the plot down: whatever the width, the axis fills the plot.
 TEST_F(Curves, TheAxisEndsWithThePlotAtEveryWidth) {
-  chart_ = std::make_unique<CurveChart>("Signals");
-  chart_->setTitleVisible(false);
   const std::pair<const char*, double> levels[] = {
       {"learning.health", 0.9}, {"action.entropy", 1}, {"replay.effective_samples", 0.6}, {"exploration.share", 0}};
-  for (const auto& [name, level] : levels) {
-    auto data = std::make_shared<MinMaxPyramid>();
-    for (int i = 0; i < 600; ++i) data->append(i, level);
-    chart_->addSeries({name, {}, {}, -1}, data);
-  }
-  show();
   for (int width = 240; width <= 1200; width += 12) {
+    chart_ = std::make_unique<CurveChart>("Signals");
+    chart_->setTitleVisible(false);
+    for (const auto& [name, level] : levels) {
+      auto data = std::make_shared<MinMaxPyramid>();
+      for (int i = 0; i < 600; ++i) data->append(i, level);
+      chart_->addSeries({name, {}, {}, -1}, data);
+    }
     chart_->resize(width, 300);
-    QApplication::processEvents();
+    show();
     const QImage image = picture();
     const QRectF plot = chart_->plotRect();
     EXPECT_NEAR(chart_->yToPixel(0), plot.bottom(), 1.5) << width;
     EXPECT_GE(chart_->yToPixel(1), plot.top() - 1) << width;
-    const QRgb lowest = theme().seriesColor(3).rgb();
-    for (int y = static_cast<int>(plot.bottom()) + 5; y < image.height(); ++y)
-      ASSERT_NE(image.pixel(plot.center().toPoint().x(), y) | 0xff000000u, lowest | 0xff000000u) << width << ", " << y;
+    for (int y = static_cast<int>(plot.bottom()) + 5; y < image.height(); ++y) {
+      ASSERT_NE(image.pixelColor(plot.center().toPoint().x(), y).rgb(), theme().seriesColor(3).rgb())
+          << width << ", " << y;
+    }
   }
 }
 
