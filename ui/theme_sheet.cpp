@@ -89,7 +89,8 @@ QGroupBox::title { subcontrol-origin: margin; left: 8px; color: @muted; }
 QCheckBox::indicator, QTableView::indicator, QTreeView::indicator, QListView::indicator { width: 12px; height: 12px;
   border: 1px solid @muted; border-radius: 2px; background: @field; }
 QCheckBox::indicator:checked, QTableView::indicator:checked, QTreeView::indicator:checked,
-  QListView::indicator:checked { border: 1px solid @accent; background: @accent; }
+  QListView::indicator:checked { border: 1px solid @accent; background: @accent;
+  image: url(:/foxhunt/icons/check-@tone.svg); }
 QCheckBox::indicator:disabled, QTableView::indicator:disabled { border-color: @faint; }
 QCheckBox, QRadioButton { color: @text; background: transparent; spacing: 6px; }
 )";
