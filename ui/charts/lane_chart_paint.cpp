@@ -133,7 +133,7 @@ void LaneChart::paintName(QPainter& painter, const QRectF& lane, const QString& 
   const bool all = width < 0.6 * lane.width();  // else they would hide too much of the lane
   const QRectF box(lane.left() + 3, lane.top() + 1, all ? width : smallWidth(name) + 8, 15);
   QColor behind = theme().panel;
-  behind.setAlpha(150);
+  behind.setAlpha(215);  // what is behind is still seen, the name is read
   painter.fillRect(box, behind);
   painter.setPen(theme().muted);
   drawSmallText(painter, box.adjusted(3, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter, name);

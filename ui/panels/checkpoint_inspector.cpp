@@ -23,6 +23,9 @@
 namespace foxhunt::ui {
 namespace {
 
+constexpr int least_with_chart =
+    300;  // pixels of height: below it the rows of the table matter more than the histogram
+
 constexpr int bins = 64;
 constexpr int batch_ms = 60;
 
@@ -109,7 +112,9 @@ void CheckpointInspector::makeTensorTab() {
 
 void CheckpointInspector::resizeEvent(QResizeEvent* event) {
   QWidget::resizeEvent(event);
-  splitter_->setOrientation(width() >= 900 ? Qt::Horizontal : Qt::Vertical);
+  const bool beside = width() >= 900;
+  splitter_->setOrientation(beside ? Qt::Horizontal : Qt::Vertical);
+  chart_->setVisible(beside || height() >= least_with_chart);
 }
 
 void CheckpointInspector::inspect(const QString& file) {
