@@ -15,14 +15,15 @@ namespace {
 
 using namespace test;
 
-// A disk of some megabytes that only this process sees, gone with it however it ends; needs the right to mount one. To be
-// made before the threads that are to see it.
+// A disk of some megabytes, where possible one that only this process sees, gone with it however it ends; needs the
+// right to mount one. To be made before the threads that are to see it.
 class SmallDisk {
  public:
   explicit SmallDisk(std::filesystem::path folder) : folder_(std::move(folder)) {
     std::filesystem::create_directories(folder_);
-    mounted_ = ::unshare(CLONE_NEWNS) == 0 && ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
-               ::mount("tmpfs", folder_.c_str(), "tmpfs", 0, "size=24m") == 0;
+    // In a chroot, whose root is no mount point, it is seen outside too, until the end of the test.
+    if (::unshare(CLONE_NEWNS) == 0) ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr);
+    mounted_ = ::mount("tmpfs", folder_.c_str(), "tmpfs", 0, "size=24m") == 0;
   }
   ~SmallDisk() {
     if (mounted_) ::umount2(folder_.c_str(), MNT_DETACH);
