@@ -1,4 +1,4 @@
-// The default layouts, the wide one from the resource, and named ones.
+// The default layouts, from the resources, and named ones.
 #include <QDockWidget>
 #include <QFile>
 #include <QJsonArray>
@@ -27,22 +27,9 @@ QString placeOf(PanelArea area) {
 
 constexpr int wide_from = 1500;  // pixels of the window: more than the least that four columns ask for
 
-// Three columns of two rows, all else tabs: no panel is narrower than what it holds.
-constexpr const char* narrow_layout = R"({
-  "columns": { "left": 290, "centre": 484, "right": 484 },
-  "rows": { "left": [370, 330], "centre": [330, 370], "right": [330, 370] },
-  "areas": {
-    "session": "left 0", "folds": "left 0", "runs": "left 0", "health": "left 1",
-    "q": "centre 0", "actions": "centre 0", "data": "centre 0",
-    "validation": "centre 1", "market": "centre 1", "trades": "centre 1",
-    "losses": "right 0", "signals": "right 0", "optimiser": "right 0", "system": "right 0",
-    "events": "right 1", "checkpoints": "right 1", "rules": "right 1", "log": "right 1"
-  },
-  "front": ["events"]
-})";
-
-QJsonObject layoutResource() {
-  QFile file(QStringLiteral(":/foxhunt/layout.json"));
+// The narrow one has three columns of two rows, all else tabs: no panel is narrower than what it holds.
+QJsonObject layoutResource(bool narrow) {
+  QFile file(narrow ? QStringLiteral(":/foxhunt/layout_narrow.json") : QStringLiteral(":/foxhunt/layout.json"));
   const bool opened = file.open(QIODevice::ReadOnly);
   FH_CHECK(opened, "the default layout is not in the program");
   return QJsonDocument::fromJson(file.readAll()).object();
@@ -74,7 +61,7 @@ void MainWindow::setVisible(bool visible) {
 void MainWindow::applyDefaultLayout() {
   default_layout_ = true;
   narrow_layout_ = narrow();
-  const QJsonObject layout = narrow_layout_ ? QJsonDocument::fromJson(narrow_layout).object() : layoutResource();
+  const QJsonObject layout = layoutResource(narrow_layout_);
   const QJsonObject areas = layout.value(QLatin1String("areas")).toObject();
   QMap<QString, QList<QDockWidget*>> places;
   for (const PanelEntry& entry : panelTable()) {
