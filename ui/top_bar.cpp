@@ -64,6 +64,16 @@ int permille(double done, double all) {
   return all > 0 ? static_cast<int>(std::clamp(1000 * done / all, 0.0, 1000.0)) : 0;
 }
 
+void lampAndTwoLines(QWidget* box, int left, LampWidget* lamp, QLabel* first, QLabel* second) {
+  auto* grid = new QGridLayout(box);
+  grid->setContentsMargins(left, 0, 2, 0);
+  grid->setHorizontalSpacing(8);
+  grid->setVerticalSpacing(0);
+  grid->addWidget(lamp, 0, 0, 2, 1);
+  grid->addWidget(first, 0, 1);
+  grid->addWidget(second, 1, 1);
+}
+
 }  // namespace
 
 QString shortRunName(const QString& name) {
@@ -172,6 +182,7 @@ TopBar::TopBar(const QList<QAction*>& actions, QAction* stop, QAction* more, QWi
   addProgress();
   row->addStretch(0);
   addGuard();
+  addHealth();
 }
 
 void TopBar::addState(QWidget* parent) {
@@ -224,32 +235,23 @@ void TopBar::addGuard() {
   auto* row = static_cast<QHBoxLayout*>(layout());
   guard_box_ = new QWidget(this);
   guard_box_->setToolTip(tr("The guard stops training when the mean Q runs away from one epoch to the next"));
-  auto* grid = new QGridLayout(guard_box_);
-  grid->setContentsMargins(14, 0, 2, 0);
-  grid->setHorizontalSpacing(8);
-  grid->setVerticalSpacing(0);
   guard_lamp_ = new LampWidget(guard_box_);
   guard_ = label(nullptr, guard_box_, QStringLiteral("guardMode"));
   trip_ = label("muted", guard_box_, QStringLiteral("guardTrip"));
   trip_->setFont(theme().number_font);
-  grid->addWidget(guard_lamp_, 0, 0, 2, 1);
-  grid->addWidget(guard_, 0, 1);
-  grid->addWidget(trip_, 1, 1);
+  lampAndTwoLines(guard_box_, 14, guard_lamp_, guard_, trip_);
   row->addWidget(guard_box_);
+}
+
+void TopBar::addHealth() {
   health_box_ = new QWidget(this);
   health_box_->setToolTip(tr("Words of HealthDiag outside their healthy ranges; the Health panel lists them first"));
-  auto* health = new QGridLayout(health_box_);
-  health->setContentsMargins(6, 0, 2, 0);
-  health->setHorizontalSpacing(8);
-  health->setVerticalSpacing(0);
   health_lamp_ = new LampWidget(health_box_);
   health_ = label(nullptr, health_box_, QStringLiteral("unhealthyCount"));
   auto* word = label("muted", health_box_, QStringLiteral("unhealthyWord"));
   word->setText(tr("unhealthy"));
-  health->addWidget(health_lamp_, 0, 0, 2, 1);
-  health->addWidget(health_, 0, 1);
-  health->addWidget(word, 1, 1);
-  row->addWidget(health_box_);
+  lampAndTwoLines(health_box_, 6, health_lamp_, health_, word);
+  layout()->addWidget(health_box_);
 }
 
 void TopBar::showHealth(const RunData& run_data) {

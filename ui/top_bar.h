@@ -56,6 +56,7 @@ class TopBar : public QWidget {
   void addState(QWidget* parent);
   void addProgress();
   void addGuard();
+  void addHealth();
   void showProgress(const SessionStatus& status, bool live);
   void showGuard(const RunData& run_data);
   void showHealth(const RunData& run_data);

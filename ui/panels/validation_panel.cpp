@@ -198,9 +198,7 @@ void ValidationPanel::showChosen() {
   chart_->setLines(std::move(lines), currency);
   chart_->setTitle(currency.isEmpty() ? tr("%1 · net of costs").arg(placeOf(epoch))
                                       : tr("%1 · net of costs (%2)").arg(placeOf(epoch), currency));
-  QStringList notes;
-  if (epoch.best) notes << tr("best of its fold");
-  chart_->setBadge(notes.join(QStringLiteral(" · ")));
+  chart_->setBadge(epoch.best ? tr("best of its fold") : QString());
   showTiles(epoch);
   listing_ = true;
   for (int i = 0; i < model_->rowCount(); ++i) {
